@@ -1,0 +1,65 @@
+# Every target sets up what it needs: a fresh clone needs Python 3.11+ and pip, nothing else.
+
+PYTHON ?= python3
+VENV ?= .venv
+
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+BENCH_STAMP := $(VENV)/.installed-bench
+INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --prefer-binary -c constraints.txt
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check format integration_tests bench clean
+
+help: ## List the targets
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z_]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+
+demo: $(STAMP) ## Show what the engine does, in a terminal, offline
+	@$(BIN)/memengine demo
+
+test: $(STAMP) ## Run the unit tests: no network, no clock
+	@$(BIN)/python -m pytest
+
+check: $(STAMP) ## Check format, lint, types and layers
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(STAMP) ## Format the code and fix what ruff can fix
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+integration_tests: $(STAMP) ## Run the tests that need processes, sockets or servers
+	@$(BIN)/python -m pytest integration_tests
+
+bench: $(BENCH_STAMP) ## Compare search and keyword index with their peers, briefly
+	$(BIN)/python benchmarks/search.py --chunks 1000
+	$(BIN)/python benchmarks/keywords.py --chunks 1000
+
+# Only .venv is removed: a folder given as VENV belongs to whoever gave it.
+clean: ## Remove .venv, caches and build output
+	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .benchmarks
+	find . -name __pycache__ -prune -exec rm -rf {} +
+
+# Debian's python3 lacks ensurepip unless python3-venv is installed; pip itself can then fill the
+# environment, so that Python and pip are enough there too.
+$(STAMP): pyproject.toml constraints.txt
+	@command -v "$(PYTHON)" >/dev/null || { \
+		echo "'$(PYTHON)' was not found. Install Python 3.11 or newer, or run: make PYTHON=/path/to/python3" >&2; exit 1; }
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "langchain-memengine needs Python 3.11 or newer; '$(PYTHON)' is $$("$(PYTHON)" --version 2>&1). Run: make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@echo "Installing langchain-memengine and its tools into $(VENV) (once; a few minutes) …"
+	@if "$(PYTHON)" -c 'import ensurepip' 2>/dev/null; then \
+		"$(PYTHON)" -m venv "$(VENV)"; \
+	else \
+		"$(PYTHON)" -m venv --without-pip "$(VENV)" && \
+		"$(PYTHON)" -m pip --python "$(BIN)/python" install --quiet --disable-pip-version-check pip; \
+	fi
+	@$(INSTALL) -e '.[dev]'
+	@touch $@
+
+$(BENCH_STAMP): $(STAMP)
+	@echo "Installing the peers to compare with into $(VENV) …"
+	@$(INSTALL) -e '.[dev,bench]'
+	@touch $@

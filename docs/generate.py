@@ -1,0 +1,120 @@
+"""Write the parts of the documentation that are made from the code.
+
+    python docs/generate.py
+
+Writes ``docs/configuration.md`` from the settings and ``docs/images/search.svg`` from a search in
+the demo memory, so that neither can be out of date without a test noticing.
+"""
+
+from __future__ import annotations
+
+import io
+import tempfile
+from datetime import date
+from pathlib import Path
+from typing import get_args
+
+from pydantic import BaseModel
+from rich.console import Console
+from rich.text import Text
+
+from langchain_memengine import MemoryEngine
+from langchain_memengine.cli.demo_memory import demo_files
+from langchain_memengine.cli.hits import print_hits
+from langchain_memengine.config import RANKINGS, MemEngineConfig, Ranking
+
+DOCS = Path(__file__).parent
+TODAY = date(2026, 11, 30)
+
+# Rich's own format without its web fonts: the picture loads nothing.
+SVG_FORMAT = """\
+<svg viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">
+<style>
+.{unique_id}-matrix {{ font-family: ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace;
+font-size: {char_height}px; line-height: {line_height}px; }}
+{styles}
+</style>
+<defs>
+<clipPath id="{unique_id}-clip-terminal">
+<rect x="0" y="0" width="{terminal_width}" height="{terminal_height}" /></clipPath>
+{lines}
+</defs>
+{chrome}
+<g transform="translate({terminal_x}, {terminal_y})" clip-path="url(#{unique_id}-clip-terminal)">
+{backgrounds}
+<g class="{unique_id}-matrix">{matrix}</g>
+</g>
+</svg>
+"""
+
+
+def configuration() -> str:
+    """Return the page of all settings."""
+    presets = "\n".join(
+        f"| `{name}` | " + ", ".join(_changed(ranking)) + " |" for name, ranking in RANKINGS.items()
+    )
+    return (
+        "# Settings\n\n"
+        "Written from `langchain_memengine/config.py` by `python docs/generate.py`.\n\n"
+        "Each setting is an argument of `MemEngineConfig`, a line in `memengine.toml` in the root, "
+        "or an environment variable with the prefix `MEMENGINE_` (`MEMENGINE_RANKING=goclaw`; "
+        "lists and mappings as JSON). An argument wins over the environment, the environment over "
+        "the file, the file over the default.\n\n"
+        f"{_table(MemEngineConfig)}\n"
+        "## Ranking\n\n"
+        f"{_table(Ranking)}\n"
+        "What each preset sets apart from these defaults:\n\n"
+        f"| preset | settings |\n|---|---|\n{presets}\n"
+    )
+
+
+def _table(model: type[BaseModel]) -> str:
+    rows = ["| setting | default | meaning |", "|---|---|---|"]
+    for name, field in model.model_fields.items():
+        default = field.get_default(call_default_factory=True)
+        shown = default.name if isinstance(default, Ranking) else default
+        required = field.is_required()
+        choices = _choices(field.annotation)
+        meaning = " ".join(filter(None, [field.description, choices]))
+        rows.append(f"| `{name}` | {'required' if required else f'`{shown}`'} | {meaning} |")
+    return "\n".join(rows) + "\n"
+
+
+def _choices(annotation: object) -> str:
+    values = [value for value in get_args(annotation) if isinstance(value, str)]
+    return f"One of {', '.join(f'`{value}`' for value in values)}." if values else ""
+
+
+def _changed(ranking: Ranking) -> list[str]:
+    return [
+        f"{name} = {value}"
+        for name, field in Ranking.model_fields.items()
+        if name != "name" and (value := getattr(ranking, name)) != field.default
+    ]
+
+
+def picture() -> str:
+    """Return an SVG of what a search prints."""
+    query = "When is the release window?"
+    console = Console(
+        record=True, width=100, file=io.StringIO(), force_terminal=True, highlight=False
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in demo_files(TODAY).items():
+            path = Path(folder, name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        with MemoryEngine.open(folder) as engine:
+            console.print(Text(f'$ memengine search "{query}" -k 3', style="bold"))
+            print_hits(console, engine.search(query, 3).hits, query, "english")
+    return console.export_svg(title="memengine", code_format=SVG_FORMAT, unique_id="memengine")
+
+
+def main() -> None:
+    """Write both files."""
+    (DOCS / "configuration.md").write_text(configuration(), encoding="utf-8")
+    (DOCS / "images" / "search.svg").write_text(picture(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

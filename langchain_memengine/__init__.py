@@ -1,0 +1,89 @@
+"""Memory for LangChain and LangGraph agents: Markdown and SQL as the truth, search on top.
+
+How the package reads, from the bottom up::
+
+    errors, types, config     what goes wrong, what is passed around, what can be set
+    text                      strings to tokens, words and chunks
+    workspace                 the Markdown files on disk
+    storage                   the database, the only place with SQL
+    models                    embedders, local and remote, checked and retried
+    retrieval                 keyword and vector indexes, fusion, search, recall, indexing
+    engine                    MemoryEngine: all of the above behind one object
+    faces, cli                what LangChain sees, and what a terminal sees
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from langchain_memengine.config import RANKINGS, MemEngineConfig, Ranking
+    from langchain_memengine.engine.memory_engine import MemoryEngine
+    from langchain_memengine.errors import MemEngineError
+    from langchain_memengine.faces.retriever import MemEngineRetriever
+    from langchain_memengine.retrieval.recall import Recalled
+    from langchain_memengine.types import (
+        Actor,
+        Explanation,
+        Fact,
+        Filter,
+        Hit,
+        IndexReport,
+        Receipt,
+        SearchResult,
+        Stats,
+    )
+
+# Names are resolved when they are first used, so that `import langchain_memengine` costs nothing.
+_HOMES = {
+    "RANKINGS": "config",
+    "Actor": "types",
+    "Explanation": "types",
+    "Fact": "types",
+    "Filter": "types",
+    "Hit": "types",
+    "IndexReport": "types",
+    "MemEngineConfig": "config",
+    "MemEngineError": "errors",
+    "MemEngineRetriever": "faces.retriever",
+    "MemoryEngine": "engine.memory_engine",
+    "Ranking": "config",
+    "Recalled": "retrieval.recall",
+    "Receipt": "types",
+    "SearchResult": "types",
+    "Stats": "types",
+}
+
+__all__ = [
+    "RANKINGS",
+    "Actor",
+    "Explanation",
+    "Fact",
+    "Filter",
+    "Hit",
+    "IndexReport",
+    "MemEngineConfig",
+    "MemEngineError",
+    "MemEngineRetriever",
+    "MemoryEngine",
+    "Ranking",
+    "Recalled",
+    "Receipt",
+    "SearchResult",
+    "Stats",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name when it is first used."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """Return the public names."""
+    return __all__

@@ -1,0 +1,1 @@
+"""The `memengine` command."""

@@ -1,0 +1,141 @@
+"""Hits and their receipts, for people and for programs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.text import Text
+
+from langchain_memengine.cli.terminal import clean, clean_line
+from langchain_memengine.types import Hit, Receipt, SearchResult, as_json
+
+ID_DIGITS = 8
+"""Digits of a chunk's id that are shown; `explain` finds the chunk by them."""
+
+EXCERPT_LINES = 3
+
+_BAR_CELLS = 6
+_INDENT = 4
+_WORD = re.compile(r"\w+")
+_FIRST_UNSPACED = "\u0e00"  # Thai; behind it come the scripts written without spaces
+_HEADING = re.compile(r" {0,3}#{1,6}(\s|$)")
+
+Splitter = Callable[[str], list[str]]
+
+
+def hit_as_json(hit: Hit) -> dict[str, Any]:
+    """Return a hit as plain JSON types."""
+    names = ("id", "path", "start_line", "end_line", "text", "score", "receipt")
+    more = ("source", "heading", "event_at", "scope", "owner", "tokens", "metadata")
+    return {name: as_json(getattr(hit, name)) for name in (*names, *more)}
+
+
+def result_as_json(result: SearchResult) -> dict[str, Any]:
+    """Return the answer to a query as plain JSON types."""
+    return {
+        "hits": [hit_as_json(hit) for hit in result.hits],
+        "degraded": list(result.degraded),
+        "timings": dict(result.timings),
+    }
+
+
+def print_hits(
+    console: Console, hits: Sequence[Hit], query: str, language: str, *, lines: int = EXCERPT_LINES
+) -> None:
+    """Print a ranked list: where, the first lines of the text, and the receipt of each hit."""
+    best_bm25 = max((hit.receipt.bm25 or 0.0 for hit in hits), default=0.0)
+    for rank, hit in enumerate(hits, start=1):
+        print_place(console, hit, rank, query, language, lines=lines)
+        receipt = compact_receipt(hit.receipt, best_bm25)
+        console.print(Text.assemble(" " * _INDENT, receipt, " · ", (hit.id[:ID_DIGITS], "dim")))
+
+
+def print_place(
+    console: Console, hit: Hit, rank: int, query: str, language: str, *, lines: int = EXCERPT_LINES
+) -> None:
+    """Print where a hit stands and the first lines of its text."""
+    from langchain_memengine.text.words import WordSplitter
+
+    console.print(_title(hit, rank, console.width), soft_wrap=True)
+    for line in excerpt(console, hit.text, query, WordSplitter(language), lines):
+        console.print(Text(" " * _INDENT) + line, soft_wrap=True)
+
+
+def excerpt(
+    console: Console, text: str, query: str, splitter: Splitter, max_lines: int
+) -> list[Text]:
+    """Return the first lines of a text, words of the query highlighted.
+
+    Headings in front are left out. When the first lines have none of the words, the excerpt starts
+    where they begin.
+    """
+    lines = [line.strip() for line in clean(text).split("\n") if line.strip()]
+    body = next((i for i, line in enumerate(lines) if not _HEADING.match(line)), 0)
+    words = set(splitter(query))
+    shown = [_highlighted(line, words, splitter) for line in lines[body:]]
+    matching = next((i for i, line in enumerate(shown) if line.spans), 0)
+    start = matching if matching >= max_lines else 0
+    width = max(20, console.width - _INDENT)
+    joined = Text("\n").join(shown[start : start + max_lines])
+    wrapped = joined.wrap(console, width - 2)
+    excerpted = list(wrapped[:max_lines])
+    if excerpted and (len(wrapped) > max_lines or len(shown) > start + max_lines):
+        excerpted[-1].rstrip()
+        excerpted[-1].append(" …")
+    return excerpted
+
+
+def compact_receipt(receipt: Receipt, best_bm25: float) -> Text:
+    """Return a receipt on one line of less than 76 columns, the parts that applied only."""
+    parts: list[Text] = []
+    if receipt.bm25 is not None:
+        share = receipt.bm25 / best_bm25 if best_bm25 else 0.0
+        value = f" {receipt.bm25:.1f} #{receipt.keyword_rank}"
+        parts.append(Text.assemble(("bm25 ", "dim"), bar_of(share, "cyan"), value))
+    if receipt.cosine is not None:
+        place = f" #{receipt.vector_rank}" if receipt.vector_rank else ""
+        value = f" {receipt.cosine:.2f}{place}"
+        parts.append(Text.assemble(("cosine ", "dim"), bar_of(receipt.cosine, "magenta"), value))
+    if receipt.age_days is not None:
+        factor = f" ×{receipt.decay:.2f}" if receipt.decay < 1 else ""
+        parts.append(Text(f"{receipt.age_days:.0f} d{factor}"))
+    return Text(" · ").join(parts)
+
+
+def bar_of(share: float, style: str, cells: int = _BAR_CELLS) -> Text:
+    """Return a bar that is filled by a share; below 0 is empty, above 1 full."""
+    full = round(min(max(share, 0.0), 1.0) * cells)
+    return Text.assemble(("█" * full, style), ("░" * (cells - full), "dim"))
+
+
+def _title(hit: Hit, rank: int, width: int) -> Text:
+    title = Text.assemble((f"{rank:>2}  ", "bold"), (clean_line(hit.location), "bold green"))
+    heading = Text(clean_line(hit.heading).replace(" > ", " › "), "dim")
+    room = width - cell_len(title.plain) - 2
+    if heading and room >= min(16, cell_len(heading.plain)):
+        heading.truncate(room, overflow="ellipsis")
+        title = Text.assemble(title, "  ", heading)
+    return title
+
+
+def _highlighted(line: str, words: set[str], splitter: Splitter) -> Text:
+    text = Text(line)
+    for start, end in _matches(line, words, splitter):
+        text.stylize("bold yellow", start, end)
+    return text
+
+
+def _matches(line: str, words: set[str], splitter: Splitter) -> Iterator[tuple[int, int]]:
+    """Yield where the words of a query stand, as the keyword index sees them."""
+    for found in _WORD.finditer(line):
+        if found[0][0] < _FIRST_UNSPACED:
+            if not words.isdisjoint(splitter(found[0])):
+                yield found.span()
+            continue
+        for word in words:
+            for part in re.finditer(re.escape(word), found[0]) if len(word) > 1 else ():
+                yield found.start() + part.start(), found.start() + part.end()

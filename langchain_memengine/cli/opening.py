@@ -1,0 +1,98 @@
+"""Open the memory a command works on."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from langchain_memengine.cli.failing import usage_error
+from langchain_memengine.cli.terminal import bar, complain
+from langchain_memengine.errors import MemEngineError
+
+if TYPE_CHECKING:
+    from langchain_memengine.engine.memory_engine import MemoryEngine
+
+
+MEMORY_TEXT = """\
+# Memory
+
+<!-- Pinned facts, a line each. Every recall shows this file whole, so keep it short. -->
+"""
+"""What a new MEMORY.md says; a memory with nothing else is blank."""
+
+
+def require_folder(root: Path) -> Path:
+    """Return the folder of a memory that is there.
+
+    Raises:
+        UsageProblem: It is not there, or is a file.
+    """
+    root = root.expanduser()
+    name = shlex.quote(str(root))
+    if not root.exists():
+        usage_error(f"There is no memory at {name}. Run: memengine init {name}")
+    if not root.is_dir():
+        usage_error(f"{name} is a file, not a folder. Name the folder of a memory with --root DIR.")
+    return root
+
+
+@contextmanager
+def opened(root: Path, embeddings: str | None) -> Iterator[MemoryEngine]:
+    """Open the engine of a root that exists, without indexing anything yet.
+
+    Raises:
+        UsageProblem: The root is not there, or is a file.
+        ConfigurationError: A setting cannot work.
+        StorageError: The database cannot be opened.
+    """
+    folder = require_folder(root)
+    from langchain_memengine.config import load_config
+    from langchain_memengine.engine.memory_engine import MemoryEngine
+
+    chosen = {} if embeddings is None else {"embeddings": embeddings}
+    with MemoryEngine.open(
+        folder, config=load_config(folder, sync_on_open=False, **chosen)
+    ) as engine:
+        yield engine
+
+
+@contextmanager
+def opened_fresh(
+    root: Path, embeddings: str | None
+) -> Iterator[tuple[MemoryEngine, tuple[str, ...]]]:
+    """Open the engine and index what changed, with a progress bar; yields it with the problems.
+
+    What cannot be indexed does not keep the rest from being searched.
+
+    Raises:
+        UsageProblem: The root is not there, or is a file.
+        ConfigurationError: A setting cannot work.
+        StorageError: The database cannot be opened.
+    """
+    with opened(root, embeddings) as engine:
+        yield engine, index_changes(engine) if engine.config.sync_on_search else ()
+
+
+def is_blank(engine: MemoryEngine) -> bool:
+    """Return whether nothing was ever remembered: at most the MEMORY.md of ``init`` is there."""
+    untouched = engine.read_memory() == MEMORY_TEXT
+    return engine.stats().chunks <= int(untouched)
+
+
+def index_changes(engine: MemoryEngine) -> tuple[str, ...]:
+    """Index what changed, with a progress bar, and return the problems in words."""
+    try:
+        with bar("Indexing") as progress:
+            report = engine.sync(progress=progress or False)
+    except MemEngineError as error:
+        return (f"sync: {error}",)
+    return tuple(f"sync: {problem.path}: {problem.reason}" for problem in report.failed)
+
+
+def warn(problems: tuple[str, ...]) -> None:
+    """Print each problem once, as a warning."""
+    for problem in dict.fromkeys(problems):
+        complain("warning", problem)

@@ -1,0 +1,127 @@
+"""What may reach a terminal: cleaned text, one-line warnings, JSON on standard output only."""
+
+from __future__ import annotations
+
+import codecs
+import io
+import json
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from rich.cells import cell_len, set_cell_size
+from rich.console import Console
+from rich.text import Text
+
+from langchain_memengine.types import Progress
+
+# CSI, OSC and the other strings, then all shorter sequences; an unclosed string ends with its line.
+_ESCAPE = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"
+    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?"
+    r"|\x1b[ -/]*[0-~]"
+)
+_LINE_END = re.compile(r"\r\n?|[\u2028\u2029]")
+# Other control characters, and those that reverse the order in which text is shown.
+_CONTROL = re.compile("[\0-\b\v-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_JSON_CONTROL = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+_ERRORS = "memengine.plain"
+_PLAIN = {"…": ".", "·": "-", "×": "x", "█": "#", "░": ".", "—": "-", "›": ">", "✓": "+", "✗": "x"}
+
+
+def clean(text: str) -> str:
+    """Return text that cannot steer a terminal: no escape sequences, no control characters.
+
+    Line feeds and tabs stay; other line ends become line feeds.
+    """
+    return _CONTROL.sub("", _LINE_END.sub("\n", _ESCAPE.sub("", text)))
+
+
+def clean_line(text: str) -> str:
+    """Return cleaned text on one line, runs of white space as one space."""
+    return " ".join(clean(text).split())
+
+
+def prepare_streams() -> None:
+    """Let both streams print any text: what their encoding lacks is spelt out, never an error."""
+    codecs.register_error(_ERRORS, _spelt_out)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=_ERRORS)
+
+
+def output() -> Console:
+    """Return the console for results; it has colours only on a terminal that wants them."""
+    return Console(highlight=False, markup=False, emoji=False)
+
+
+def messages() -> Console:
+    """Return the console for warnings, errors and progress, on standard error."""
+    return Console(stderr=True, highlight=False, markup=False, emoji=False)
+
+
+def say(text: str) -> None:
+    """Print a cleaned text as it is, without wrapping."""
+    output().print(clean(text), soft_wrap=True)
+
+
+def complain(kind: str, text: str) -> None:
+    """Print one line on standard error, such as ``error: …``."""
+    style = "bold red" if kind == "error" else "yellow"
+    console = messages()
+    console.print(f"{kind}:", style=style, end=" ")
+    console.print(clean_line(text), soft_wrap=True)
+
+
+def print_json(value: Any) -> None:
+    """Print a value as JSON on standard output, in characters the stream and a terminal take."""
+    is_utf8 = codecs.lookup(sys.stdout.encoding or "utf-8").name == "utf-8"
+    text = json.dumps(value, ensure_ascii=not is_utf8, indent=2)
+    sys.stdout.write(_JSON_CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n")
+
+
+def print_rows(rows: Sequence[Sequence[str]]) -> None:
+    """Print rows in aligned columns, the first one dim; a long last column is not wrapped."""
+    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+    console = output()
+    for name, *values in rows:
+        line = Text.assemble((set_cell_size(clean_line(name), widths[0]), "dim"))
+        for value, width in zip(values, widths[1:], strict=True):
+            line.append("  " + clean_line(value).ljust(width))
+        line.rstrip()
+        console.print(line, soft_wrap=True)
+
+
+def counted(number: int, noun: str) -> str:
+    """Return ``1 file`` or ``2 files``."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+@contextmanager
+def bar(title: str) -> Iterator[Progress | None]:
+    """Show a progress bar on standard error while the block runs, if that is a terminal.
+
+    Yields the callback that moves it. Nothing is shown before its first call.
+    """
+    console = messages()
+    if not console.is_terminal:
+        yield None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn(title), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as shown:
+        task = shown.add_task(title, total=None, visible=False)
+        yield lambda done, total: shown.update(task, completed=done, total=total, visible=True)
+
+
+def _spelt_out(error: UnicodeError) -> tuple[str | bytes, int]:
+    """Replace characters an encoding lacks: drawing characters by plain ones, others by escapes."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    lacking = error.object[error.start : error.end]
+    spelt = (_PLAIN.get(one) or one.encode("ascii", "backslashreplace").decode() for one in lacking)
+    return "".join(spelt), error.end

@@ -1,0 +1,263 @@
+"""What a user may set, every default with its source, and the ranking presets.
+
+Precedence: argument > environment ``MEMENGINE_*`` > ``memengine.toml`` in the root > default.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from langchain_memengine.errors import ConfigurationError
+
+CONFIG_FILE = "memengine.toml"
+ENVIRONMENT_PREFIX = "MEMENGINE_"
+
+FusionMethod = Literal["rrf", "rerank", "similarity"]
+
+
+class Ranking(BaseModel):
+    """How the legs of a search become one order. Every number can be set.
+
+    Use a preset by name (``"goclaw"``) or change one:
+    ``RANKINGS["rrf"].model_copy(update={"rrf_k": 20})``.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str = Field(description="Shown in receipts.")
+    method: FusionMethod = Field(
+        description="`rrf`: sum of weight / (rrf_k + rank) over the legs. `rerank`: the best BM25 "
+        "candidates ordered by alpha * bm25_norm + (1 - alpha) * cosine. `similarity`: cosine, or "
+        "bm25_norm without an embedder."
+    )
+    k: int = Field(6, ge=1, description="Results returned when the caller names no number.")
+    fetch_factor: int = Field(10, ge=1, description="Candidates a leg, as a multiple of k.")
+    min_fetch: int = Field(50, ge=1, description="Candidates a leg, at least.")
+    rrf_k: float = Field(60.0, gt=0, description="Rank constant of reciprocal rank fusion.")
+    keyword_weight: float = Field(1.0, ge=0, description="Weight of the keyword leg in `rrf`.")
+    vector_weight: float = Field(1.0, ge=0, description="Weight of the vector leg in `rrf`.")
+    alpha: float = Field(0.5, description="Share of BM25 in `rerank`; outside 0 to 1 means 0.5.")
+    min_score: float | None = Field(
+        None, description="Lower scores are no hits (before decay and bonus)."
+    )
+    decay_rate: float = Field(0.015, ge=0, description="Per day beyond `decay_after_days`.")
+    decay_after_days: float = Field(14.0, ge=0, description="Younger memories do not decay.")
+    decay_floor: float = Field(0.4, ge=0, le=1, description="Decay never goes below.")
+    decay_weight: float = Field(
+        1.0,
+        ge=0,
+        le=1,
+        description="The score is multiplied by (1 - w) + w * decay; 0 switches off.",
+    )
+    access_bonus: float = Field(0.0, ge=0, description="Added for each access.")
+    access_cap: int = Field(10, ge=0, description="Accesses counted, at most.")
+    mmr_lambda: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="Maximal marginal relevance: 1 relevance only, 0 diversity only.",
+    )
+
+    @field_validator("alpha")
+    @classmethod
+    def _alpha_in_range(cls, value: float) -> float:
+        return value if 0.0 <= value <= 1.0 else 0.5  # decsr: "out-of-range values default to 0.5"
+
+    def fetch_k(self, k: int) -> int:
+        """Return how many candidates each leg contributes for ``k`` results."""
+        return max(self.min_fetch, self.fetch_factor * k)
+
+
+RANKINGS: Mapping[str, Ranking] = {
+    # GoClaw, "Hybrid Search Engine" and "Rank Enhancement Logic".
+    "goclaw": Ranking(name="goclaw", method="rrf", access_bonus=0.002),
+    # decsr, SearchOptions: K = 8, RerankCandidates = 4 * K. Its HybridAlpha has the zero value 0,
+    # pure cosine; half and half is the honest default for a hybrid.
+    "decsr": Ranking(
+        name="decsr", method="rerank", k=8, fetch_factor=4, min_fetch=1, decay_weight=0.0
+    ),
+    # profClaw, DEFAULT_MEMORY_CONFIG.query: maxResults 6, minScore 0.1.
+    "profclaw": Ranking(name="profclaw", method="similarity", min_score=0.1, decay_weight=0.0),
+    # The custom RRF: a small constant and a lighter dense side (measured: +6 to +13 NDCG over
+    # 60 and 1 : 1), a soft decay, and a bonus smaller than one rank step at rank 100.
+    "rrf": Ranking(
+        name="rrf",
+        method="rrf",
+        rrf_k=10.0,
+        vector_weight=0.5,
+        decay_weight=0.1,
+        access_bonus=0.000003,
+    ),
+}
+RANKINGS = {
+    **RANKINGS,
+    "balanced": RANKINGS["rrf"].model_copy(update={"name": "balanced"}),
+}
+
+
+class MemEngineConfig(BaseModel):
+    """Every setting of an engine."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+
+    store_id: str = Field(
+        "default", min_length=1, description="Keeps stores in one database apart."
+    )
+    database_url: str | None = Field(
+        None,
+        description="SQLAlchemy URL; default: SQLite in `.memengine/`, in memory without a root.",
+    )
+    chroma_url: str | None = Field(
+        None,
+        description="`http://host:port` of a Chroma server; default: a folder in `.memengine/`.",
+    )
+    embeddings: str | None = Field(
+        "local",
+        description="`local` (WordLlama), `local:minilm`, `openai:MODEL`, `google_genai:MODEL`, "
+        "`ollama:MODEL`, or `none` for keyword search only.",
+    )
+    ranking: Ranking = Field(
+        default=RANKINGS["balanced"],
+        description=f"One of {', '.join(RANKINGS)}, or a Ranking of your own.",
+    )
+    language: str = Field(
+        "english",
+        description="Stop words and stemming: a Snowball language, `auto` per text, or `none`.",
+    )
+    bm25_k1: float = Field(0.9, ge=0, description="BM25: saturation of the term frequency.")
+    bm25_b: float = Field(0.4, ge=0, le=1, description="BM25: strength of the length norm.")
+    chunk_tokens: int = Field(400, ge=16, description="Tokens a chunk. GoClaw, decsr: 400.")
+    overlap_tokens: int = Field(
+        80,
+        ge=0,
+        validate_default=True,
+        description="Tokens shared with the next. GoClaw, decsr: 80.",
+    )
+    pinned_cap: int = Field(4000, ge=0, description="Characters of MEMORY.md in a recall. decsr.")
+    include: tuple[str, ...] = Field(("**/*.md", "**/*.mdx", "**/*.txt"), description="profClaw.")
+    exclude: tuple[str, ...] = Field(
+        ("node_modules/**", "dist/**", ".git/**"),
+        description="profClaw. `.memengine/` and `archive/` are never indexed as files.",
+    )
+    sources: Mapping[str, Path] = Field(
+        default_factory=dict, description="More folders to index, by name, beside the root."
+    )
+    max_file_bytes: int = Field(
+        5_000_000, ge=1, description="Larger files are skipped, with a report."
+    )
+    sync_on_open: bool = Field(
+        default=True, description="Index changed files when opened. profClaw."
+    )
+    sync_on_search: bool = Field(
+        default=True, description="Index changed files before a search. profClaw."
+    )
+    stat_interval_seconds: float = Field(
+        2.0, ge=0, description="A search looks for changed files at most this often."
+    )
+    vector_search: Literal["auto", "chroma", "exact"] = Field(
+        "auto",
+        description="`auto`: exact up to `exact_max_chunks` and for filtered queries, else Chroma.",
+    )
+    exact_max_chunks: int = Field(
+        30_000, ge=0, description="Measured: below, exact is the faster one."
+    )
+    min_cosine: float | None = Field(
+        None,
+        ge=-1,
+        le=1,
+        description="Similarity that alone makes a hit; default: calibrated per store.",
+    )
+    busy_timeout_ms: int = Field(5000, ge=0, description="Wait for another writer, at most.")
+    embedding_batch_size: int = Field(64, ge=1, description="Texts in one call to an embedder.")
+    embedding_attempts: int = Field(4, ge=1, description="Tries of a call that may succeed later.")
+
+    @field_validator("ranking", mode="before")
+    @classmethod
+    def _ranking_by_name(cls, value: object) -> object:
+        return ranking_named(value) if isinstance(value, str) else value
+
+    @field_validator("embeddings", mode="before")
+    @classmethod
+    def _none_by_name(cls, value: object) -> object:
+        return None if value == "none" else value
+
+    @field_validator("overlap_tokens")
+    @classmethod
+    def _overlap_below_size(cls, value: int, info: Any) -> int:
+        size = info.data.get("chunk_tokens", 400)
+        if value * 2 > size:
+            raise ValueError(f"overlap_tokens={value} must be at most half of chunk_tokens={size}")
+        return value
+
+
+def ranking_named(name: str) -> Ranking:
+    """Return a ranking preset.
+
+    Raises:
+        ConfigurationError: There is no preset of that name.
+    """
+    try:
+        return RANKINGS[name]
+    except KeyError:
+        raise ConfigurationError(
+            f"Unknown ranking preset {name!r}. Choose one of: {', '.join(RANKINGS)}."
+        ) from None
+
+
+def load_config(root: Path | None = None, **arguments: Any) -> MemEngineConfig:
+    """Return the settings for a root: arguments over environment over file over defaults.
+
+    Args:
+        root: Folder that may hold ``memengine.toml``; ``None`` reads no file.
+        **arguments: Settings by name.
+
+    Raises:
+        ConfigurationError: A setting is unknown or has a value that cannot work.
+    """
+    settings = {**_from_file(root), **_from_environment(os.environ), **arguments}
+    try:
+        return MemEngineConfig.model_validate(settings)
+    except ValidationError as error:
+        problems = "; ".join(
+            f"{'.'.join(map(str, e['loc']))}: {e['msg'].removeprefix('Value error, ')}"
+            for e in error.errors(include_url=False)
+        )
+        raise ConfigurationError(f"The settings cannot work. {problems}.") from error
+
+
+def _from_file(root: Path | None) -> dict[str, Any]:
+    path = root / CONFIG_FILE if root else None
+    if path is None or not path.is_file():
+        return {}
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        raise ConfigurationError(
+            f"{path} cannot be read as TOML: {error}. Correct or remove it."
+        ) from error
+
+
+def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
+    """Return ``MEMENGINE_*`` variables by setting; structured values are written as JSON."""
+    found: dict[str, Any] = {}
+    for name in MemEngineConfig.model_fields:
+        value = environment.get(ENVIRONMENT_PREFIX + name.upper())
+        if value is not None:
+            found[name] = _from_json(name, value) if value.startswith(("[", "{")) else value
+    return found
+
+
+def _from_json(name: str, value: str) -> Any:
+    try:
+        return json.loads(value)
+    except json.JSONDecodeError as error:
+        raise ConfigurationError(
+            f"{ENVIRONMENT_PREFIX}{name.upper()} cannot be read as JSON: {error}. Correct it."
+        ) from error

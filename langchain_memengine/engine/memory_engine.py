@@ -1,0 +1,117 @@
+"""The engine as applications see it."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from langchain_memengine.config import MemEngineConfig, load_config
+from langchain_memengine.engine.note_keeping import NoteKeeping
+from langchain_memengine.engine.searching import Searching
+from langchain_memengine.models.embedding import EmbeddingsLike
+from langchain_memengine.storage import chunks, files
+from langchain_memengine.storage import embeddings as embedding_rows
+from langchain_memengine.types import Stats
+
+CONFIGURED = "configured"
+"""Stands for "as the settings say"."""
+
+
+class MemoryEngine(Searching, NoteKeeping):
+    """The memory of one store: its files, its texts, and the search over them.
+
+    Make one with :meth:`open` and close it, best as a context manager:
+
+    ```python
+    with MemoryEngine.open("memory") as engine:
+        engine.add_texts(["Deploys happen on Tuesdays."])
+        print(engine.search("when do we deploy?").hits[0])
+    ```
+
+    Threads may share an engine. ``async with`` and the methods named ``a…`` do the same work
+    without blocking the event loop.
+    """
+
+    @classmethod
+    def open(
+        cls,
+        root: str | Path | None = "memory",
+        *,
+        config: MemEngineConfig | None = None,
+        database_url: str | None = None,
+        chroma_url: str | None = None,
+        embeddings: EmbeddingsLike | str | None = CONFIGURED,
+        read_only: bool = False,
+    ) -> Self:
+        """Open a store, make it if there is none, and index what changed in its files.
+
+        Args:
+            root: Folder of Markdown files; ``None`` for a store without a folder.
+            config: All settings; default: ``MEMENGINE_*`` variables over ``memengine.toml`` in
+                the root over the defaults.
+            database_url: SQLAlchemy URL; default: SQLite in the root, in memory without one.
+            chroma_url: Address of a Chroma server; default: a folder in the root.
+            embeddings: Any LangChain ``Embeddings``, or ``"local"``, ``"local:minilm"``,
+                ``"openai:MODEL"``, ``"google_genai:MODEL"``, ``"ollama:MODEL"``; ``None`` searches
+                by keyword only. By default the settings decide, and they default to ``"local"``.
+            read_only: Never write, neither rows nor files.
+
+        Raises:
+            ConfigurationError: A setting cannot work, or ``root`` is no folder.
+            SchemaVersionError: A newer release wrote the database.
+            StorageError: The database cannot be opened.
+        """
+        folder = None if root is None else Path(root).expanduser()
+        given = {"database_url": database_url, "chroma_url": chroma_url}
+        settings = (config or load_config(folder)).model_copy(
+            update={name: url for name, url in given.items() if url is not None}
+        )
+        spec = settings.embeddings if embeddings is CONFIGURED else embeddings
+        engine = cls(folder, settings, embeddings=spec, read_only=read_only)
+        if settings.sync_on_open and not read_only:
+            try:
+                engine.sync()
+            except BaseException:
+                engine.close()
+                raise
+        return engine
+
+    def stats(self) -> Stats:
+        """Return how much is stored, over all users."""
+        with self._database.read() as tx:
+            model = self._embedding.model(tx)
+            return Stats(
+                files=files.count(tx),
+                chunks=chunks.count(tx),
+                embeddings=embedding_rows.count_chunks(tx, model) if model else 0,
+                embedding_model=self._embedding.name,
+                change_counter=tx.counters().changes,
+            )
+
+    def __enter__(self) -> Self:
+        """Return the engine; it closes at the end of the block."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Close the engine."""
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        """Return the engine; it closes at the end of the block."""
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Close the engine without blocking the event loop."""
+        await asyncio.to_thread(self.close)

@@ -1,0 +1,40 @@
+"""Keep notes: the Markdown that people read and the engine indexes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from langchain_memengine.engine.parts import EngineParts
+from langchain_memengine.errors import ConfigurationError
+from langchain_memengine.types import Fact
+from langchain_memengine.workspace.notes import Workspace
+
+
+class NoteKeeping(EngineParts):
+    """The chapter of the engine that writes Markdown; ``owner`` is a user id, or nobody's."""
+
+    def append_daily(self, stage: str, body: str, *, owner: str = "") -> str:
+        """Add an entry to today's log (UTC), of everyone or of one owner; return its name."""
+        return self._workspace(owner).append_daily(self._clock(), stage, body)
+
+    def write_task_summary(self, task_id: str, title: str, body: str, *, owner: str = "") -> str:
+        """Write or overwrite a task's summary; return its name."""
+        return self._workspace(owner).write_task_summary(task_id, title, body)
+
+    def promote_facts(self, task_id: str, facts: Sequence[Fact], *, owner: str = "") -> int:
+        """Add facts to MEMORY.md, each once; return how many were new."""
+        return self._workspace(owner).promote_facts(self._clock(), task_id, facts)
+
+    def read_memory(self, owner: str = "") -> str:
+        """Return the text of MEMORY.md, ``""`` if there is none."""
+        return Workspace(self._notes, owner).read_memory()
+
+    def list_files(self, owner: str = "") -> list[str]:
+        """Return the memory files there are: MEMORY, DREAMS, dailies newest first, tasks."""
+        return Workspace(self._notes, owner).list_files()
+
+    def _workspace(self, owner: str) -> Workspace:
+        if self.read_only:
+            raise ConfigurationError("This engine was opened with read_only=True.")
+        self._last_scan = -float("inf")  # the next search finds what is now written
+        return Workspace(self._notes, owner)

@@ -1,0 +1,198 @@
+"""Find memories, say why, and recall them for a prompt."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from langchain_memengine.config import Ranking, ranking_named
+from langchain_memengine.engine.writing import Writing
+from langchain_memengine.errors import ConfigurationError, MemEngineError
+from langchain_memengine.retrieval import visibility
+from langchain_memengine.retrieval.explain import explain
+from langchain_memengine.retrieval.recall import Recalled, capped, fence_nonce
+from langchain_memengine.retrieval.search import Query
+from langchain_memengine.retrieval.sources import source_uri
+from langchain_memengine.text.sanitize import as_utc
+from langchain_memengine.types import Actor, Explanation, Filter, Hit, SearchResult
+from langchain_memengine.workspace.files import UnreadableFileError
+from langchain_memengine.workspace.layout import memory_names
+from langchain_memengine.workspace.notes import Workspace
+
+_ACCESS_BATCH = 100
+
+
+class Searching(Writing):
+    """The chapter of the engine that answers; it first indexes what changed."""
+
+    def search(
+        self,
+        query: str,
+        k: int | None = None,
+        *,
+        ranking: Ranking | str | None = None,
+        filter: Filter | Mapping[str, Any] | None = None,  # noqa: A002  # LangChain's own name
+        actor: Actor | None = None,
+        max_chars: int = 0,
+        max_tokens: int = 0,
+    ) -> SearchResult:
+        """Find memories.
+
+        Args:
+            query: What is asked, in any language; an empty one finds nothing.
+            k: Hits, at most; default: the ranking's own.
+            ranking: A preset's name or a ranking of your own; default: the config's.
+            filter: What may be returned; a plain mapping is a filter on metadata.
+            actor: Whose personal memory is searched beside what all may read.
+            max_chars: Characters of all hits together; 0 is unlimited.
+            max_tokens: Estimated tokens of all hits together; 0 is unlimited.
+
+        Raises:
+            ConfigurationError: A number is negative, or ranking or filter cannot work.
+            StorageError: The database failed.
+        """
+        asked = self._query(
+            query, k, ranking, filter, actor, max_chars=max_chars, max_tokens=max_tokens
+        )
+        auto_synced, problems, sync_ms = self._sync_if_due()
+        result = self._searcher.search(asked)
+        timings = {**result.timings, "sync": sync_ms}
+        return SearchResult(result.hits, (*problems, *result.degraded), auto_synced, timings)
+
+    def explain(
+        self,
+        query: str,
+        chunk_id: str,
+        k: int | None = None,
+        *,
+        ranking: Ranking | str | None = None,
+        filter: Filter | Mapping[str, Any] | None = None,  # noqa: A002  # LangChain's own name
+        actor: Actor | None = None,
+    ) -> Explanation:
+        """Say why a chunk is, or is not, among the hits of a query.
+
+        Raises:
+            NotFoundError: There is no such chunk, or the actor may not read it.
+        """
+        asked = self._query(query, k, ranking, filter, actor)
+        return explain(self._database, self._searcher, asked, chunk_id)
+
+    def recall(
+        self,
+        query: str,
+        k: int | None = None,
+        *,
+        pinned_cap: int | None = None,
+        thread_id: str | None = None,
+        actor: Actor | None = None,
+        max_tokens: int = 0,
+    ) -> Recalled:
+        """Return what an agent should know before it answers: pinned facts and other memories.
+
+        Args:
+            query: The user's message, or what it is about.
+            k: Hits, at most; default: the ranking's own.
+            pinned_cap: Characters of MEMORY.md, at most; default: the config's.
+            thread_id: Conversation the fragment is for; its fence stays the same all along.
+            actor: Whose memory.
+            max_tokens: Estimated tokens of the hits together; 0 is unlimited.
+
+        Raises:
+            ConfigurationError: A number is negative.
+            StorageError: The database failed.
+        """
+        actor = actor or self.actor
+        cap = self.config.pinned_cap if pinned_cap is None else pinned_cap
+        if cap < 0:
+            raise ConfigurationError(f"pinned_cap={cap} must not be negative.")
+        pinned, problems = self._pinned(actor)
+        unpinned = Filter(not_sources=self._pinned_sources(actor))
+        result = self.search(query, k, filter=unpinned, actor=actor, max_tokens=max_tokens)
+        return Recalled(
+            capped(pinned, cap),
+            result.hits,
+            (*problems, *result.degraded),
+            fence_nonce(self._secret, thread_id),
+        )
+
+    def record_access(self, hits: Sequence[Hit]) -> None:
+        """Count hits that were of use; written in batches, at the latest when closing."""
+        with self._access_lock:
+            self._accesses.update(hit.id for hit in hits)
+            is_full = self._accesses.total() >= _ACCESS_BATCH
+        if is_full:
+            self.write_accesses()
+
+    async def asearch(self, query: str, k: int | None = None, **options: Any) -> SearchResult:
+        """Find memories without blocking the event loop; options as in :meth:`search`."""
+        return await asyncio.to_thread(self.search, query, k, **options)
+
+    async def arecall(self, query: str, k: int | None = None, **options: Any) -> Recalled:
+        """Recall without blocking the event loop; options as in :meth:`recall`."""
+        return await asyncio.to_thread(self.recall, query, k, **options)
+
+    def _query(
+        self,
+        text: str,
+        k: int | None,
+        ranking: Ranking | str | None,
+        wanted: Filter | Mapping[str, Any] | None,
+        actor: Actor | None,
+        **budgets: int,
+    ) -> Query:
+        chosen = ranking_named(ranking) if isinstance(ranking, str) else ranking
+        chosen = chosen or self.config.ranking
+        return Query(
+            text=text,
+            k=chosen.k if k is None else k,
+            ranking=chosen,
+            partitions=visibility.readable_partitions(actor or self.actor),
+            now=self._clock(),
+            filter=_in_utc(wanted if isinstance(wanted, Filter) else Filter(metadata=wanted or {})),
+            **budgets,
+        )
+
+    def _sync_if_due(self) -> tuple[bool, tuple[str, ...], float]:
+        """Index changed files before a search; return (synced, problems, milliseconds)."""
+        config = self.config
+        due = time.monotonic() - self._last_scan >= config.stat_interval_seconds
+        if self.read_only or not (config.sync_on_search and due):
+            return False, (), 0.0
+        started = time.perf_counter()
+        try:
+            report = self.sync()
+        except MemEngineError as error:
+            return False, (f"sync: {error}",), (time.perf_counter() - started) * 1000
+        problems = [f"sync: {problem.path}: {problem.reason}" for problem in report.failed]
+        synced = bool(report.indexed or report.removed)
+        return synced, tuple(problems), (time.perf_counter() - started) * 1000
+
+    def _pinned_sources(self, actor: Actor) -> tuple[str, ...]:
+        workspace = self._sources[0].workspace_id
+        return tuple(
+            source_uri(workspace, name)
+            for owner in ("", actor.user_id)
+            for name in memory_names(owner)
+        )
+
+    def _pinned(self, actor: Actor) -> tuple[str, tuple[str, ...]]:
+        """Return everyone's pinned text and the actor's own, and what could not be read."""
+        texts, problems = [], []
+        for owner in dict.fromkeys(("", actor.user_id)):
+            try:
+                texts.append(Workspace(self._notes, owner).read_memory())
+            except UnreadableFileError as error:
+                problems.append(f"pinned: {error}")
+        return "\n\n".join(text for text in texts if text.strip()), tuple(problems)
+
+
+def _in_utc(wanted: Filter) -> Filter:
+    """Return a filter whose times compare with stored ones: a naive time is read as UTC."""
+    return replace(
+        wanted,
+        since=None if wanted.since is None else as_utc(wanted.since),
+        until=None if wanted.until is None else as_utc(wanted.until),
+    )

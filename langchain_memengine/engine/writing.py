@@ -1,0 +1,175 @@
+"""Index files, remember and forget texts."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+from langchain_memengine.engine.parts import EngineParts
+from langchain_memengine.progress import progress_bar
+from langchain_memengine.retrieval import documents, visibility
+from langchain_memengine.storage import chunks, files
+from langchain_memengine.types import Actor, IndexReport, Progress, Scope
+
+
+class Writing(EngineParts):
+    """The chapter of the engine that changes what is stored."""
+
+    def sync(self, *, dry_run: bool = False, progress: Progress | bool = False) -> IndexReport:
+        """Index the files that changed; return what was done and what was left out.
+
+        Args:
+            dry_run: Only count: what would be embedded, and how many tokens that are.
+            progress: ``True`` shows a bar; or a callback for (files done, files to do).
+
+        Raises:
+            ConfigurationError: A folder cannot be listed.
+            StorageError: The database failed; what was stored before stays.
+        """
+        with self._sync_lock, _shown(progress, "Indexing", "file") as callback:
+            report = self._indexer.sync(self._sources, dry_run=dry_run, progress=callback)
+            self._last_scan = time.monotonic()
+        return report
+
+    def index_file(self, path: str) -> bool:
+        """Index one file by its path in the root; return whether it was stale.
+
+        Raises:
+            ConfigurationError: There is no such file, or it is no text.
+        """
+        with self._sync_lock:
+            return self._indexer.index_file(self._sources[0], path)
+
+    def indexed_files(self) -> list[str]:
+        """Return the paths of all indexed files, sorted; those of named sources come last."""
+        with self._database.read() as tx:
+            return [
+                path
+                for source in self._sources
+                for path, row in sorted(files.of_workspace(tx, source.workspace_id).items())
+                if row.problem is None
+            ]
+
+    def reembed(self, *, progress: Progress | bool = False) -> IndexReport:
+        """Embed all stored texts with the current model, after it was changed.
+
+        Raises:
+            EmbeddingError: There is no embedder, or it does not answer; nothing was changed.
+        """
+        with self._sync_lock, _shown(progress, "Embedding", "text") as callback:
+            return self._indexer.reembed(callback)
+
+    def add_texts(
+        self,
+        texts: Sequence[str],
+        metadatas: Sequence[Mapping[str, Any] | None] | None = None,
+        *,
+        ids: Sequence[str | None] | None = None,
+        scope: Scope | None = None,
+        actor: Actor | None = None,
+        progress: Progress | bool = False,
+    ) -> list[str]:
+        """Remember texts; return their ids. When this returns, they are on disk.
+
+        Args:
+            texts: Each becomes one chunk or more. Blank ones are kept out of the index.
+            metadatas: Values to filter by. A date under ``event_at``, ``timestamp``, ``time``,
+                ``created_at`` or ``date`` is when it happened, for ages; else that is now.
+            ids: The same id again replaces the text; twice in one call, the last one wins.
+            scope: Who may read them; default: everyone if the actor is an admin, else the actor.
+            actor: Who adds them.
+            progress: ``True`` shows a bar; or a callback for (texts done, texts to do).
+
+        Raises:
+            ConfigurationError: The lists differ in length, or metadata cannot be stored.
+            ScopeError: The actor may not write to the scope.
+            StorageError: The database failed; whole batches before it are stored.
+        """
+        actor = actor or self.actor
+        scope = scope or visibility.default_scope(actor)
+        visibility.require_write(scope, actor)
+        new = documents.new_documents(texts, metadatas, ids)
+        pieces = dict(
+            documents.chunks_of_document(
+                document,
+                scope=scope,
+                owner=visibility.owner_of(scope, actor),
+                now=self._clock(),
+                chunk_tokens=self.config.chunk_tokens,
+                overlap_tokens=self.config.overlap_tokens,
+            )
+            for document in new
+        )
+        with _shown(progress, "Remembering", "text") as callback:
+            self._indexer.put(pieces, callback)
+        return [document.id for document in new]
+
+    def add_documents(
+        self,
+        new: Sequence[documents.DocumentLike],
+        *,
+        ids: Sequence[str | None] | None = None,
+        scope: Scope | None = None,
+        actor: Actor | None = None,
+        progress: Progress | bool = False,
+    ) -> list[str]:
+        """Remember LangChain ``Document``s; ids default to their own. See :meth:`add_texts`."""
+        return self.add_texts(
+            [document.page_content for document in new],
+            [document.metadata for document in new],
+            ids=ids if ids is not None else [document.id for document in new],
+            scope=scope,
+            actor=actor,
+            progress=progress,
+        )
+
+    def delete(self, ids: Sequence[str], *, actor: Actor | None = None) -> int:
+        """Forget added texts by id; return how many there were.
+
+        Ids that are unknown, or another user's, count as not there. An id that names a text of
+        everyone and one of the actor means both to an admin, else the actor's own.
+
+        Raises:
+            ConfigurationError: ``ids`` is a single text.
+            ScopeError: A text is there for everyone only, and the actor is no admin.
+        """
+        documents.require_list("ids", ids)
+        actor = actor or self.actor
+        mine = visibility.owner_of("personal", actor)
+        own = {documents.document_uri(mine, one): documents.document_uri("", one) for one in ids}
+        with self._database.read() as tx:
+            found = chunks.scopes_of_sources(tx, [*own, *own.values()])
+        if not actor.is_admin:
+            for uri in own.keys() & found.keys():
+                found.pop(own[uri], None)
+        for scope, _ in set(found.values()):
+            visibility.require_write(scope, actor)
+        self._indexer.delete(list(found))
+        return len(found)
+
+    async def async_files(self, **options: Any) -> IndexReport:
+        """Index changed files without blocking the event loop; options as in :meth:`sync`."""
+        return await asyncio.to_thread(self.sync, **options)
+
+    async def aindex_file(self, path: str) -> bool:
+        """Index one file without blocking the event loop, see :meth:`index_file`."""
+        return await asyncio.to_thread(self.index_file, path)
+
+    async def aadd_documents(
+        self, new: Sequence[documents.DocumentLike], **options: Any
+    ) -> list[str]:
+        """Remember documents without blocking the event loop, see :meth:`add_documents`."""
+        return await asyncio.to_thread(self.add_documents, new, **options)
+
+
+def _shown(
+    progress: Progress | bool,  # noqa: FBT001  # public methods pass on what they were given
+    title: str,
+    unit: str,
+) -> AbstractContextManager[Progress | None]:
+    if callable(progress):
+        return nullcontext(progress)
+    return progress_bar(title, unit=unit) if progress else nullcontext()

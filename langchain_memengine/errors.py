@@ -1,0 +1,105 @@
+"""Every exception the engine raises on purpose.
+
+```
+MemEngineError
+├── ConfigurationError (ValueError)          a setting, argument or file layout that cannot work
+├── MissingDependencyError (ImportError)     an optional package is not installed
+├── StorageError                             the database or the index folder failed
+│   ├── SchemaVersionError                   the database was written by a newer release
+│   ├── NotFoundError (KeyError)             the named row does not exist
+│   ├── StoreBusyError                       another process kept the write lock too long
+│   ├── StoreLockedError                     another process maintains the derived indexes
+│   └── StorageFullError                     the disk is full; what was acknowledged is kept
+├── ScopeError (PermissionError)             the actor may not write there
+└── EmbeddingError                           an embedder failed or answered nonsense
+    └── EmbeddingModelChangedError           the store was indexed with another model
+```
+
+Each message says what happened, to what, and what to do; the data is kept as attributes.
+"""
+
+from __future__ import annotations
+
+
+class MemEngineError(Exception):
+    """Base of every error raised on purpose by this package."""
+
+
+class ConfigurationError(MemEngineError, ValueError):
+    """A setting, an argument or the folder it points at cannot work."""
+
+
+class MissingDependencyError(MemEngineError, ImportError):
+    """An optional package is needed and not installed."""
+
+    def __init__(self, package: str, *, extra: str, needed_for: str) -> None:
+        self.package = package
+        self.extra = extra
+        super().__init__(
+            f"{needed_for} needs the package {package!r}, which is not installed. "
+            f"Run: pip install 'langchain-memengine[{extra}]'"
+        )
+
+
+class StorageError(MemEngineError):
+    """The database or the folder of derived indexes failed."""
+
+
+class SchemaVersionError(StorageError):
+    """The database was written by a newer release of this package."""
+
+    def __init__(self, unknown: list[str]) -> None:
+        self.unknown = unknown
+        super().__init__(
+            f"The database has migrations this release does not know: {', '.join(unknown)}. "
+            "Upgrade langchain-memengine, or open a database written by this release."
+        )
+
+
+class NotFoundError(StorageError, KeyError):
+    """The named row does not exist, or not for this actor."""
+
+    def __str__(self) -> str:
+        """Return the message as it is (``KeyError`` would show its repr)."""
+        return str(self.args[0]) if self.args else ""
+
+
+class StoreBusyError(StorageError):
+    """Another process held the database's write lock for too long."""
+
+
+class StoreLockedError(StorageError):
+    """Another process maintains the derived indexes of this store."""
+
+
+class StorageFullError(StorageError):
+    """The disk is full. Everything acknowledged before is kept."""
+
+
+class ScopeError(MemEngineError, PermissionError):
+    """The actor may not write to this scope."""
+
+
+class EmbeddingError(MemEngineError):
+    """An embedder failed, or its answer cannot be used.
+
+    Attributes:
+        retryable: Whether the same call may succeed later (time-outs, 429, 5xx).
+    """
+
+    def __init__(self, message: str, *, retryable: bool = False) -> None:
+        self.retryable = retryable
+        super().__init__(message)
+
+
+class EmbeddingModelChangedError(EmbeddingError):
+    """The store was indexed with another embedding model."""
+
+    def __init__(self, *, stored: str, current: str) -> None:
+        self.stored = stored
+        self.current = current
+        super().__init__(
+            f"This store was indexed with the embedding model {stored!r}; the current one is "
+            f"{current!r}. Call engine.reembed() (or `memengine sync --reembed`) to embed the "
+            "stored texts with the current model; until then searches use keywords only."
+        )

@@ -1,0 +1,1 @@
+"""What LangChain and LangGraph see. Faces translate and decide nothing."""

@@ -1,0 +1,1 @@
+"""Embedding models: local ones, providers, and the wrapper that checks them."""

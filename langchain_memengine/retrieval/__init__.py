@@ -1,0 +1,1 @@
+"""Find memories again: indexes, fusion, search and recall."""

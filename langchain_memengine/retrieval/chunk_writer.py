@@ -1,0 +1,142 @@
+"""Store chunks with their embeddings, and make up for embeddings that are missing.
+
+Embedding comes first, then one transaction; the derived indexes follow the change counter by
+themselves. An embedder that is down costs embeddings, never text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+
+from langchain_memengine.errors import EmbeddingError
+from langchain_memengine.retrieval.embedding_cache import EmbeddingCache, FloatArray
+from langchain_memengine.retrieval.sources import TextChunks
+from langchain_memengine.retrieval.tally import Tally
+from langchain_memengine.storage import chunks, embeddings
+from langchain_memengine.storage.database import Database, Transaction
+from langchain_memengine.text.tokens import estimate_tokens
+from langchain_memengine.types import IndexReport, Progress
+
+_PENDING_BATCH = 512
+
+
+class ChunkWriter:
+    """Writes chunk rows and vectors."""
+
+    def __init__(
+        self, database: Database, embedding: EmbeddingCache, clock: Callable[[], datetime]
+    ) -> None:
+        self._database = database
+        self._embedding = embedding
+        self._clock = clock
+
+    def store(
+        self,
+        new: Mapping[str, TextChunks],
+        tally: Tally,
+        also: Callable[[Transaction], None] | None = None,
+    ) -> None:
+        """Make these the chunks of their sources, with vectors, in one transaction.
+
+        Args:
+            new: Chunks by source; none removes the source's.
+            tally: Counts what was done.
+            also: Done in the same transaction.
+
+        Raises:
+            StorageError: The database failed; nothing of this call is stored.
+        """
+        unknown = self._unknown(new)
+        tally.chunks += sum(map(len, new.values()))
+        if self._embedding.enabled and tally.outage is None:
+            tally.reused += sum(c.hash not in unknown for pairs in new.values() for c, _ in pairs)
+        vectors = self._embed(unknown, tally)
+        with self._database.write() as tx:
+            chunks.replace_sources(tx, new, now=self._clock())
+            if vectors:
+                embeddings.put(tx, vectors, self._embedding.verify(), touch=False)
+            if not self._embedding.enabled or len(vectors) < len(unknown):
+                self._embedding.mark_incomplete(tx)
+            if also is not None:
+                also(tx)
+
+    def count_only(self, new: Mapping[str, TextChunks], tally: Tally) -> None:
+        """Count what :meth:`store` would write and embed."""
+        unknown = self._unknown(new)
+        tally.chunks += sum(map(len, new.values()))
+        tally.embedded += len(unknown)
+        tally.tokens += sum(map(estimate_tokens, unknown.values()))
+
+    def embed_pending(self, tally: Tally, progress: Progress | None = None) -> None:
+        """Embed stored texts that have no vector yet, from an earlier outage or another model."""
+        if not self._embedding.enabled:
+            return
+        with self._database.read() as tx:
+            if self._embedding.is_complete(tx):
+                return
+            model = self._embedding.model(tx)
+            tally.outage = tally.outage or self._embedding.model_change(tx)
+            total = embeddings.count_missing(tx, model) if model else chunks.count(tx)
+        if model is None and total:
+            model = self._first_model(tally)
+        done = 0
+        while model and done < total and tally.outage is None:
+            with self._database.read() as tx:
+                missing = embeddings.missing(tx, model, limit=_PENDING_BATCH)
+            vectors = self._embed(dict(missing), tally)
+            if not vectors:
+                return
+            with self._database.write() as tx:
+                embeddings.put(tx, vectors, model, touch=True)
+            done += len(vectors)
+            if progress is not None:
+                progress(min(done, total), total)
+        if model and tally.outage is None:
+            self._note_if_complete(model)
+
+    def report(self, tally: Tally, *, dry_run: bool = False) -> IndexReport:
+        """Return the report of what was counted, with how much has no embedding yet."""
+        with self._database.read() as tx:
+            if not self._embedding.enabled or self._embedding.is_complete(tx):
+                pending = 0
+            else:
+                model = self._embedding.model(tx)
+                pending = embeddings.count_missing(tx, model) if model else chunks.count(tx)
+        return tally.report(pending=pending, dry_run=dry_run)
+
+    def _unknown(self, new: Mapping[str, TextChunks]) -> dict[str, str]:
+        """Return those texts, by hash, that have no vector of the current model yet."""
+        texts = {chunk.hash: chunk.text for pairs in new.values() for chunk, _ in pairs}
+        if not self._embedding.enabled or not texts:
+            return {}
+        with self._database.read() as tx:
+            model = self._embedding.model(tx)
+            known = embeddings.known_hashes(tx, list(texts), model) if model else set()
+        return {text_hash: text for text_hash, text in texts.items() if text_hash not in known}
+
+    def _embed(self, texts: Mapping[str, str], tally: Tally) -> dict[str, FloatArray]:
+        if not texts or tally.outage is not None:
+            return {}
+        answer = self._embedding.embed(texts)
+        tally.embedded += len(answer.vectors) - answer.hopeless
+        tally.tokens += sum(estimate_tokens(texts[text_hash]) for text_hash in answer.vectors)
+        tally.hopeless += answer.hopeless
+        tally.outage = answer.error
+        return answer.vectors
+
+    def _first_model(self, tally: Tally) -> str | None:
+        """Return the model of a store whose first texts met an outage, if that is over."""
+        try:
+            return None if tally.outage else self._embedding.verify()
+        except EmbeddingError as error:
+            tally.outage = error
+            return None
+
+    def _note_if_complete(self, model: str) -> None:
+        """Spare later syncs the count, which reads every chunk."""
+        if self._database.read_only:
+            return
+        with self._database.write() as tx:
+            if embeddings.count_missing(tx, model) == 0:
+                self._embedding.mark_complete(tx, model)

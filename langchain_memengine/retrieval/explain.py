@@ -1,0 +1,103 @@
+"""Why a chunk is, or is not, in the answer to a query."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from langchain_memengine.config import Ranking
+from langchain_memengine.retrieval.search import Query, RankedView, Searcher, Stopwatch
+from langchain_memengine.storage import chunks
+from langchain_memengine.storage.database import Database, Transaction
+from langchain_memengine.text.sanitize import clean_text
+from langchain_memengine.types import Explanation, Filter, Hit
+
+
+def explain(database: Database, searcher: Searcher, query: Query, chunk_id: str) -> Explanation:
+    """Return where a chunk stands in the answer to a query, and why.
+
+    Raises:
+        NotFoundError: There is no such chunk, or the actor may not read it.
+    """
+    with database.read() as tx:
+        stored = chunks.by_id(tx, clean_text(chunk_id), partitions=query.partitions)
+    if query.asks_nothing:
+        return Explanation(chunk_id, found=False, reason="The query asks for nothing.")
+    vector, degraded = searcher.query_vector(query.text)
+    answer = searcher.search(query)
+    with database.read() as tx:
+        everything = searcher.rank(tx, query, vector, chunks.count(tx), Stopwatch())
+        rank, hit = _standing(tx, searcher, query, everything, chunk_id)
+        is_valid = stored.num in chunks.visible_by_num(
+            tx, [stored.num], partitions=query.partitions, now=query.now
+        )
+    found = next((found for found in answer.hits if found.id == chunk_id), None)
+    if found is not None:
+        return Explanation(chunk_id, found=True, reason=_why(found), rank=rank, hit=found)
+    if not is_valid:
+        reason = "It is not valid at this time (valid_from, expires_at)."
+        return Explanation(chunk_id, found=False, reason=reason)
+    if hit is None:
+        place = _place(everything, stored.num)
+        reason = (
+            _why_no_candidate(query)
+            if place is None
+            else _why_no_hit(everything, query, place, degraded)
+        )
+        return Explanation(chunk_id, found=False, reason=reason)
+    reason = f"It ranks {rank}, below the {query.k} hits wanted. {_why(hit)}"
+    return Explanation(chunk_id, found=False, reason=reason, rank=rank, hit=hit)
+
+
+def _place(everything: RankedView, num: int) -> int | None:
+    places = np.flatnonzero(everything.candidates.nums == num)
+    return int(places[0]) if len(places) else None
+
+
+def _standing(
+    tx: Transaction, searcher: Searcher, query: Query, everything: RankedView, chunk_id: str
+) -> tuple[int | None, Hit | None]:
+    """Return (rank, hit) of a chunk among all that had a reason to be a hit."""
+    for rank, hit in enumerate(searcher.hits(tx, query, everything), start=1):
+        if hit.id == chunk_id:
+            return rank, hit
+    return None, None
+
+
+def _why(hit: Hit) -> str:
+    receipt = hit.receipt
+    reasons = []
+    if receipt.bm25 is not None:
+        reasons.append(f"its words match (BM25 {receipt.bm25:.2f}, rank {receipt.keyword_rank})")
+    if receipt.cosine is not None and receipt.vector_rank is not None:
+        reasons.append(
+            f"its meaning is near (cosine {receipt.cosine:.2f}, rank {receipt.vector_rank})"
+        )
+    return f"Found because {' and '.join(reasons)}."
+
+
+def _why_no_candidate(query: Query) -> str:
+    if query.filter != Filter():
+        return "The filter leaves it out, or neither its words nor its meaning match the query."
+    return "No word of the query occurs in it, and it has no embedding to compare."
+
+
+def _why_no_hit(everything: RankedView, query: Query, place: int, degraded: tuple[str, ...]) -> str:
+    cosine = everything.candidates.cosine[place]
+    if everything.candidates.bm25[place] > 0 or cosine >= everything.min_cosine:
+        return _why_not_chosen(everything.ranked.fused[place], query.ranking)
+    if np.isnan(cosine):
+        lacking = f" ({degraded[0]})" if degraded else ""
+        return f"No word of the query occurs in it, and there is no vector to compare{lacking}."
+    return (
+        f"No word of the query occurs in it, and its cosine {cosine:.2f} is below "
+        f"{everything.min_cosine:.2f}, which unrelated texts of this store reach too."
+    )
+
+
+def _why_not_chosen(fused: float, ranking: Ranking) -> str:
+    if not np.isfinite(fused):
+        lacking = "a keyword match" if ranking.method == "rerank" else "an embedding"
+        return f"The ranking {ranking.name!r} scores only texts with {lacking}."
+    if ranking.min_score is not None and fused < ranking.min_score:
+        return f"Its score {fused:.4f} is below the ranking's min_score {ranking.min_score}."
+    return "Better hits say much the same (the ranking's mmr_lambda)."

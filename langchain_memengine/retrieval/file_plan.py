@@ -1,0 +1,112 @@
+"""Which files of a source are to be indexed, and what they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from langchain_memengine.config import MemEngineConfig
+from langchain_memengine.errors import ConfigurationError
+from langchain_memengine.retrieval.sources import (
+    Source,
+    TextChunks,
+    chunks_of_file,
+    source_uri,
+)
+from langchain_memengine.retrieval.tally import Tally
+from langchain_memengine.storage.files import IndexedFile
+from langchain_memengine.types import FileProblem
+from langchain_memengine.workspace.files import FileStat, Scan, UnreadableFileError
+
+
+@dataclass(frozen=True, slots=True)
+class FilePlan:
+    """What a scan says about the files of a source.
+
+    Attributes:
+        stale: Files that are new or were changed since they were indexed.
+        unchanged: How many files need nothing.
+        gone: Indexed files that are no longer there.
+        skipped: What is not read, and why.
+    """
+
+    stale: list[FileStat]
+    unchanged: int
+    gone: list[IndexedFile]
+    skipped: list[FileProblem]
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedFile:
+    """A file that was looked at: its new row and its chunks, ``None`` to keep those it has."""
+
+    row: IndexedFile
+    chunks: TextChunks | None
+
+
+def plan_files(found: Scan, known: Mapping[str, IndexedFile]) -> FilePlan:
+    """Compare what is on disk with what is indexed, by size and time of change."""
+    stale = [stat for stat in found.files if not is_unchanged(stat, known.get(stat.path))]
+    changed = {stat.path for stat in stale}
+    fresh = [known[stat.path] for stat in found.files if stat.path not in changed]
+    unreadable = [FileProblem(row.path, row.problem) for row in fresh if row.problem]
+    return FilePlan(
+        stale=stale,
+        unchanged=len(fresh) - len(unreadable),
+        gone=gone_files(found, known),
+        skipped=[*found.skipped, *unreadable],
+    )
+
+
+def is_unchanged(stat: FileStat, known: IndexedFile | None) -> bool:
+    """Return whether a file has the size and time of change it was indexed with."""
+    return known is not None and (stat.size, stat.mtime_ns) == (known.size, known.mtime_ns)
+
+
+def gone_files(found: Scan, known: Mapping[str, IndexedFile]) -> list[IndexedFile]:
+    """Return the indexed files that are gone; what could not be looked at is not."""
+    present = {stat.path for stat in found.files}
+    unseen = {problem.path for problem in found.skipped}
+    folders = tuple(path for path in unseen if path.endswith("/"))
+    return [
+        row
+        for path, row in known.items()
+        if path not in present and path not in unseen and not path.startswith(folders)
+    ]
+
+
+def prepare_file(
+    source: Source,
+    stat: FileStat,
+    known: IndexedFile | None,
+    config: MemEngineConfig,
+    tally: Tally,
+) -> PreparedFile | None:
+    """Read and cut one file; what cannot be read is counted and keeps its earlier chunks."""
+    uri = source_uri(source.workspace_id, stat.path)
+    try:
+        file = source.read(stat.path)
+        row = IndexedFile(stat.path, uri, file.size, file.mtime_ns, file.hash)
+        if known is not None and known.hash == file.hash:
+            tally.unchanged += 1
+            return PreparedFile(row, None)
+        pieces = chunks_of_file(
+            file,
+            source.workspace_id,
+            chunk_tokens=config.chunk_tokens,
+            overlap_tokens=config.overlap_tokens,
+        )
+    except UnreadableFileError as error:
+        if error.gone:
+            return None  # deleted since the scan: the next sync removes it
+        if isinstance(error.__cause__, OSError):  # the file may be readable the next time
+            tally.failed.append(FileProblem(stat.path, error.reason))
+            return None
+        tally.skipped.append(FileProblem(stat.path, error.reason))
+        row = IndexedFile(stat.path, uri, stat.size, stat.mtime_ns, "", error.reason)
+        return PreparedFile(row, None)
+    except (OSError, ConfigurationError) as error:
+        tally.failed.append(FileProblem(stat.path, str(error)))
+        return None
+    tally.indexed += 1
+    return PreparedFile(row, pieces)

@@ -1,0 +1,178 @@
+"""Filters on the slots of a partition, applied before the best are chosen."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from langchain_memengine.errors import ConfigurationError
+from langchain_memengine.storage.chunks import FilterRow
+from langchain_memengine.text.sanitize import clean_metadata
+from langchain_memengine.types import Filter
+from langchain_memengine.workspace.files import glob_regex
+
+Mask = NDArray[np.bool_]
+Condition = Callable[[Any], bool]
+
+_MISSING = object()
+
+
+class CodedColumn:
+    """A column with few different values: a condition is evaluated once for each of them."""
+
+    def __init__(self, values: Iterable[Any]) -> None:
+        codes: dict[str, int] = {}
+        self._distinct: list[Any] = []
+        rows: list[int] = []
+        for value in values:
+            key = "" if value is _MISSING else json.dumps(value, sort_keys=True)
+            code = codes.setdefault(key, len(codes))
+            if code == len(self._distinct):
+                self._distinct.append(value)
+            rows.append(code)
+        self._codes = np.asarray(rows, np.int32)
+
+    def matching(self, condition: Condition) -> Mask:
+        """Return which rows have a value that satisfies the condition; missing ones never do."""
+        verdicts = [value is not _MISSING and condition(value) for value in self._distinct]
+        return np.asarray(verdicts, np.bool_)[self._codes]
+
+
+class FilterColumns:
+    """Path, source, scope and metadata of the chunks of a partition, by slot.
+
+    Args:
+        rows: One for each slot.
+    """
+
+    def __init__(self, rows: Sequence[FilterRow]) -> None:
+        self._metadata: list[Mapping[str, Any]] | None = None
+        self._rows = rows
+        self._columns: dict[str, CodedColumn] = {}
+
+    def mask(self, wanted: Filter) -> Mask:
+        """Return which slots pass everything but the time range.
+
+        Raises:
+            ConfigurationError: A metadata condition has an unknown operator.
+        """
+        mask = np.ones(len(self._rows), np.bool_)
+        if wanted.path is not None:
+            mask &= self._field("path").matching(_path_condition(wanted.path))
+        if wanted.not_sources:
+            mask &= ~self._field("source").matching(wanted.not_sources.__contains__)
+        if wanted.source is not None:
+            mask &= self._field("source").matching(_source_condition(wanted.source))
+        if wanted.scope is not None:
+            mask &= self._field("scope").matching(lambda scope: bool(scope == wanted.scope))
+        return mask & self._metadata_mask(wanted.metadata)
+
+    def _metadata_mask(self, conditions: Mapping[str, Any]) -> Mask:
+        """Return which slots satisfy all conditions; ``$and`` and ``$or`` hold lists of them."""
+        mask = np.ones(len(self._rows), np.bool_)
+        for key, condition in conditions.items():
+            if key in _COMBINATIONS:
+                combined = [self._metadata_mask(part) for part in _parts(key, condition)]
+                mask &= _COMBINATIONS[key].reduce(combined, axis=0)
+            else:
+                mask &= self._metadata_column(key).matching(metadata_condition(key, condition))
+        return mask
+
+    def _field(self, name: str) -> CodedColumn:
+        if name not in self._columns:
+            self._columns[name] = CodedColumn(getattr(row, name) for row in self._rows)
+        return self._columns[name]
+
+    def _metadata_column(self, key: str) -> CodedColumn:
+        name = f"metadata {key}"
+        if name not in self._columns:
+            if self._metadata is None:
+                self._metadata = [json.loads(row.metadata_json) for row in self._rows]
+            self._columns[name] = CodedColumn(row.get(key, _MISSING) for row in self._metadata)
+        return self._columns[name]
+
+
+_COMBINATIONS = {"$and": np.logical_and, "$or": np.logical_or}
+
+
+def _parts(key: str, conditions: Any) -> list[Mapping[str, Any]]:
+    parts = list(conditions) if isinstance(conditions, list | tuple) else []
+    if not parts or not all(isinstance(part, Mapping) for part in parts):
+        raise ConfigurationError(f"{key!r} in a filter needs a list of filters, and at least one.")
+    return parts
+
+
+def _path_condition(glob: str) -> Condition:
+    pattern = glob_regex(glob)
+    return lambda path: bool(path and pattern.match(path))
+
+
+def _source_condition(wanted: str) -> Condition:
+    if wanted.endswith("*"):
+        prefix = wanted[:-1]
+        return lambda source: bool(source.startswith(prefix))
+    return lambda source: bool(source == wanted)
+
+
+def metadata_condition(key: str, wanted: Any) -> Condition:
+    """Return the condition for one metadata key.
+
+    A plain value means equality, or membership when the stored value is a list. A mapping holds
+    operators: ``$eq``, ``$ne``, ``$in``, ``$nin``, ``$gt``, ``$gte``, ``$lt``, ``$lte``; all of
+    them must hold. Values that cannot be compared do not match. Dates are compared as ISO 8601 text
+    in UTC, as they are stored.
+
+    Raises:
+        ConfigurationError: An operator is unknown, or a value cannot be compared.
+    """
+    (wanted,) = clean_metadata({key: wanted}).values()
+    if not (isinstance(wanted, dict) and wanted and all(k.startswith("$") for k in wanted)):
+        return lambda value: _equals(value, wanted)
+    unknown = sorted(set(wanted) - set(_OPERATORS))
+    if unknown:
+        raise ConfigurationError(
+            f"Unknown operator {unknown[0]!r} in the filter on {key!r}. "
+            f"Choose from: {', '.join(_OPERATORS)}."
+        )
+    for operator in wanted.keys() & {"$in", "$nin"}:
+        if not isinstance(wanted[operator], list):
+            raise ConfigurationError(
+                f"{operator!r} in the filter on {key!r} needs a list of values."
+            )
+    tests = [(_OPERATORS[operator], operand) for operator, operand in wanted.items()]
+    return lambda value: all(test(value, operand) for test, operand in tests)
+
+
+def _equals(value: Any, wanted: Any) -> bool:
+    if isinstance(value, list) and not isinstance(wanted, list):
+        return any(_equals(inner, wanted) for inner in value)
+    # JSON's true is not 1.
+    return bool(value == wanted) and isinstance(value, bool) is isinstance(wanted, bool)
+
+
+def _compares(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
+    def test(value: Any, operand: Any) -> bool:
+        if isinstance(value, bool) or isinstance(operand, bool):
+            return False  # truth has no order
+        try:
+            return bool(compare(value, operand))
+        except TypeError:
+            return False  # text against a number: not in the range
+
+    return test
+
+
+_OPERATORS: Mapping[str, Callable[[Any, Any], bool]] = {
+    "$eq": _equals,
+    "$ne": lambda value, operand: not _equals(value, operand),
+    "$in": lambda value, operands: any(_equals(value, operand) for operand in operands),
+    "$nin": lambda value, operands: not any(_equals(value, operand) for operand in operands),
+    "$gt": _compares(lambda a, b: a > b),
+    "$gte": _compares(lambda a, b: a >= b),
+    "$lt": _compares(lambda a, b: a < b),
+    "$lte": _compares(lambda a, b: a <= b),
+}

@@ -1,0 +1,150 @@
+"""From the legs of a search to one order. Pure functions over parallel arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from langchain_memengine.config import Ranking
+from langchain_memengine.retrieval.decay import Floats, rescore
+
+Ints = NDArray[np.int64]
+
+ABSENT = 0
+"""Rank of a candidate in a leg that does not have it; ranks start at 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """What the legs know, one entry a candidate in every array.
+
+    Attributes:
+        nums: Chunk numbers, all different.
+        keyword_rank: Rank in the keyword leg, ``ABSENT`` if it did not get there.
+        bm25: BM25 score; 0 if no word matches.
+        vector_rank: Rank in the vector leg, ``ABSENT`` if it did not get there.
+        cosine: Cosine to the query; NaN without an embedding.
+        age_days: Age; NaN never ages.
+        accesses: Access counts.
+    """
+
+    nums: Ints
+    keyword_rank: Ints
+    bm25: Floats
+    vector_rank: Ints
+    cosine: Floats
+    age_days: Floats
+    accesses: Ints
+
+    def __len__(self) -> int:
+        """Return the number of candidates."""
+        return len(self.nums)
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """Candidates in their final order.
+
+    Attributes:
+        order: Positions in the candidates, best first, only those with a reason to be a hit.
+        score: Final score of each candidate (by position, not by order).
+        fused: Score before decay and bonus.
+        decay: Factor of the age.
+        bonus: Added for accesses.
+    """
+
+    order: Ints
+    score: Floats
+    fused: Floats
+    decay: Floats
+    bonus: Floats
+
+
+def rank(candidates: Candidates, ranking: Ranking, *, min_cosine: float) -> Ranked:
+    """Fuse, decay, and order candidates.
+
+    A candidate is a hit only with a reason: a keyword match, or a cosine of at least
+    ``min_cosine``. Ties go to the newer one, then to the lower chunk number.
+    """
+    fused = _FUSIONS[ranking.method](candidates, ranking)
+    score, factor, bonus = rescore(fused, candidates.age_days, candidates.accesses, ranking)
+    least = -np.inf if ranking.min_score is None else ranking.min_score
+    reason = (candidates.bm25 > 0) | (candidates.cosine >= min_cosine)
+    hits = np.flatnonzero(reason & np.isfinite(fused) & (fused >= least))
+    age = np.fmax(candidates.age_days[hits], 0.0)  # what never ages is as new as can be
+    order = np.lexsort((candidates.nums[hits], age, -score[hits]))
+    return Ranked(hits[order], score, fused, factor, bonus)
+
+
+def normalised(bm25: Floats) -> Floats:
+    """Return scores divided by the highest one; all 0 if that is 0."""
+    highest = bm25.max(initial=0.0)
+    return bm25 / highest if highest > 0 else np.zeros_like(bm25)
+
+
+def _reciprocal_ranks(candidates: Candidates, ranking: Ranking) -> Floats:
+    """Return the sum of weight / (rrf_k + rank) over the legs that have the candidate."""
+    fused = np.zeros(len(candidates))
+    legs = (
+        (candidates.keyword_rank, ranking.keyword_weight),
+        (candidates.vector_rank, ranking.vector_weight),
+    )
+    for ranks, weight in legs:
+        fused += np.where(ranks == ABSENT, 0.0, weight / (ranking.rrf_k + ranks))
+    return fused
+
+
+def _reranked(candidates: Candidates, ranking: Ranking) -> Floats:
+    """Return alpha * bm25_norm + (1 - alpha) * cosine of the keyword leg's candidates.
+
+    Others have no score (minus infinity). Without any embedding, bm25_norm alone.
+    """
+    bm25_norm = normalised(candidates.bm25)
+    cosine = np.nan_to_num(candidates.cosine, nan=0.0)
+    blended = (
+        bm25_norm
+        if np.isnan(candidates.cosine).all()
+        else ranking.alpha * bm25_norm + (1 - ranking.alpha) * cosine
+    )
+    return np.where(candidates.keyword_rank == ABSENT, -np.inf, blended)
+
+
+def _similarity(candidates: Candidates, ranking: Ranking) -> Floats:  # noqa: ARG001  # one shape
+    """Return the cosine; bm25_norm of what has no embedding."""
+    bm25_norm = normalised(candidates.bm25)
+    return np.where(np.isnan(candidates.cosine), bm25_norm, candidates.cosine)
+
+
+_FUSIONS = {"rrf": _reciprocal_ranks, "rerank": _reranked, "similarity": _similarity}
+
+
+def diversify(
+    order: Ints, score: Floats, vectors: NDArray[np.float32], k: int, relevance: float
+) -> Ints:
+    """Choose ``k`` of an order by maximal marginal relevance.
+
+    Args:
+        order: Positions, best first.
+        score: Final score by position; scaled to 0..1 over ``order``.
+        vectors: Normalised vectors, one row for each entry of ``order``.
+        k: How many to choose.
+        relevance: 1 keeps the order, 0 looks at diversity only.
+
+    Source: Carbonell and Goldstein 1998.
+    """
+    if not len(order):
+        return order
+    raw = score[order]
+    scaled = (raw - raw.min()) / max(float(np.ptp(raw)), 1e-12)
+    nearest = np.zeros(len(order))
+    left = np.ones(len(order), np.bool_)
+    chosen: list[int] = []
+    while len(chosen) < min(k, len(order)):
+        value = np.where(left, relevance * scaled - (1 - relevance) * nearest, -np.inf)
+        pick = int(np.argmax(value))
+        chosen.append(pick)
+        left[pick] = False
+        nearest = np.maximum(nearest, vectors @ vectors[pick])
+    return order[chosen]

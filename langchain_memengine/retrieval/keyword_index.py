@@ -1,0 +1,222 @@
+"""BM25 over posting lists, on rank_bm25's model.
+
+``rank_bm25`` scores every document of the corpus for every query and must be rebuilt to change.
+This subclass reads only the posting lists of the query's terms, documents are added and removed
+one by one, and the scores are the same.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from rank_bm25 import BM25Okapi
+
+from langchain_memengine.retrieval.growing import GrowingArray
+from langchain_memengine.retrieval.postings import Postings, Words
+
+Floats = NDArray[np.float64]
+
+DENSE_SHARE = 0.1
+"""Share of the documents from which on a term's weights are kept as one number a document."""
+
+MAX_CACHED_WEIGHTS = 2_000_000
+"""Numbers kept of the weights of recently asked terms: 16 MB."""
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusStatistics:
+    """What BM25 must know of the whole corpus a query is answered from.
+
+    Attributes:
+        documents: How many documents there are.
+        words: How many words they have together.
+        document_frequency: In how many documents each query term occurs.
+    """
+
+    documents: int
+    words: int
+    document_frequency: Mapping[str, int]
+
+    @property
+    def average_length(self) -> float:
+        """Average words a document; 1 for an empty corpus."""
+        return self.words / self.documents if self.words else 1.0
+
+    def idf(self, term: str) -> float:
+        """Return log(1 + (N - n + 0.5) / (n + 0.5)): positive however common the term is."""
+        frequency = self.document_frequency[term]
+        return math.log(1 + (self.documents - frequency + 0.5) / (frequency + 0.5))
+
+
+@dataclass(frozen=True, slots=True)
+class _Weights:
+    """BM25 of one term without its idf: of the documents in ``slots``, or of all of them."""
+
+    slots: NDArray[np.int64] | None
+    values: Floats
+
+
+class KeywordIndex(BM25Okapi):  # type: ignore[misc]  # rank_bm25 ships no types
+    """A corpus of tokenized documents that can be searched and changed.
+
+    Documents live in *slots*, numbered from 0 in the order they were added; a removed document's
+    slot stays empty. ``get_scores`` and ``get_top_n`` of ``BM25Okapi`` see the documents without
+    the empty slots.
+
+    Args:
+        corpus: Tokenized documents to start with.
+        k1: Saturation of the term frequency.
+        b: Strength of the length normalisation, 0 to 1.
+    """
+
+    def __init__(self, corpus: Iterable[Words] = (), *, k1: float = 1.5, b: float = 0.75) -> None:
+        # rank_bm25's own constructor divides by the number of documents and keeps a dictionary
+        # for each: everything it would set is set or derived here.
+        self.k1 = k1
+        self.b = b
+        self.tokenizer = None
+        self._postings = Postings()
+        self._lengths = GrowingArray(np.int32)
+        self._alive = GrowingArray(np.bool_)
+        self._size = 0
+        self._words = 0
+        self._cached: OrderedDict[int, _Weights] = OrderedDict()
+        self._cached_for = 0.0
+        self._cached_numbers = 0
+        self._norms = np.zeros(0)
+        self.add(list(corpus))
+
+    # --- what rank_bm25 calls its attributes -------------------------------------------------
+
+    @property
+    def corpus_size(self) -> int:
+        """Documents in the index."""
+        return self._size
+
+    @property
+    def avgdl(self) -> float:
+        """Average words a document; 1 for an empty corpus."""
+        return self.statistics(()).average_length
+
+    @property
+    def doc_len(self) -> list[int]:
+        """Words of each document, in order."""
+        lengths: list[int] = self._lengths.values[self._alive.values].tolist()
+        return lengths
+
+    @property
+    def idf(self) -> dict[str, float]:
+        """Inverse document frequency of every term that some document has."""
+        statistics = self.statistics(self._postings.vocabulary)
+        return {t: statistics.idf(t) for t, n in statistics.document_frequency.items() if n}
+
+    def get_scores(self, query: Words) -> Floats:
+        """Return the score of each document, in order; 0 means that no query term occurs."""
+        scores: Floats = self.scores(query)[self._alive.values]
+        return scores
+
+    def get_batch_scores(self, query: Words, doc_ids: Sequence[int]) -> list[float]:
+        """Return the scores of the documents at these positions."""
+        scores: list[float] = self.get_scores(query)[list(doc_ids)].tolist()
+        return scores
+
+    # --- changing ----------------------------------------------------------------------------
+
+    @property
+    def merges(self) -> int:
+        """How often the posting lists were rewritten as a whole."""
+        return self._postings.merges
+
+    def add(self, documents: Sequence[Words]) -> int:
+        """Append documents; return the slot of the first."""
+        first = len(self._alive)
+        lengths = np.fromiter(map(len, documents), np.int32, len(documents))
+        self._lengths.extend(lengths)
+        self._alive.extend(np.ones(len(documents), np.bool_))
+        self._postings.add(documents, self._alive.values)
+        self._size += len(documents)
+        self._words += int(lengths.sum())
+        self._forget_weights()
+        return first
+
+    def remove(self, slots: Iterable[int]) -> None:
+        """Remove the documents in these slots; empty and unknown slots are ignored."""
+        alive = self._alive.values
+        gone = [slot for slot in set(slots) if 0 <= slot < len(alive) and alive[slot]]
+        if not gone:
+            return
+        alive[gone] = False
+        self._postings.remove(gone)
+        self._size -= len(gone)
+        self._words -= int(self._lengths.values[gone].sum())
+        self._forget_weights()
+
+    # --- searching ---------------------------------------------------------------------------
+
+    def statistics(self, terms: Iterable[str]) -> CorpusStatistics:
+        """Return what BM25 must know of this corpus for a query with these terms."""
+        return CorpusStatistics(self._size, self._words, self._postings.frequencies(terms))
+
+    def scores(self, query: Words, statistics: CorpusStatistics | None = None) -> Floats:
+        """Return the score of each slot, shape (slots,); 0 for no match and for empty slots.
+
+        Args:
+            query: Words; one that occurs twice counts twice.
+            statistics: Of the corpus this index is a part of; default: of this index alone.
+        """
+        times = Counter(query)
+        statistics = statistics or self.statistics(times)
+        scores = np.zeros(len(self._alive))
+        for word, count in times.items():
+            term = self._postings.term(word)
+            if term is None:
+                continue
+            weights = self._weights(term, statistics.average_length)
+            values = weights.values * (count * statistics.idf(word))
+            if weights.slots is None:
+                scores += values
+            else:
+                scores[weights.slots] += values
+        return scores
+
+    def _weights(self, term: int, average_length: float) -> _Weights:
+        """Return a term's weights; those of recently asked terms are kept until a change."""
+        if average_length != self._cached_for:
+            self._forget_weights()
+            self._cached_for = average_length
+            self._norms = self._lengths.values * (self.k1 * self.b / average_length)
+            self._norms += self.k1 * (1 - self.b)
+        weights = self._cached.get(term)
+        if weights is None:
+            weights = self._cached[term] = self._computed_weights(term)
+            self._cached_numbers += len(weights.values)
+            while self._cached_numbers > MAX_CACHED_WEIGHTS:
+                _, coldest = self._cached.popitem(last=False)
+                self._cached_numbers -= len(coldest.values)
+        else:
+            self._cached.move_to_end(term)
+        return weights
+
+    def _computed_weights(self, term: int) -> _Weights:
+        slots, counts = self._postings.of_term(term)
+        if self._size < len(self._alive):
+            alive = self._alive.values[slots]
+            slots, counts = slots[alive], counts[alive]
+        values = counts.astype(np.float64)
+        values *= self.k1 + 1.0
+        values /= counts + self._norms[slots]
+        if len(slots) < DENSE_SHARE * len(self._alive):
+            return _Weights(slots.astype(np.int64), values)
+        dense = np.zeros(len(self._alive))
+        dense[slots] = values
+        return _Weights(None, dense)
+
+    def _forget_weights(self) -> None:
+        self._cached.clear()
+        self._cached_numbers = 0
+        self._cached_for = 0.0

@@ -1,0 +1,196 @@
+"""The legs of a search over all partitions that an actor may read.
+
+Positions number the slots of all partitions of a view through, in the order of the partitions, so
+that one array holds the scores of everything the actor can see.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from langchain_memengine.retrieval.fusion import ABSENT, Candidates
+from langchain_memengine.retrieval.keyword_index import CorpusStatistics
+from langchain_memengine.retrieval.partitions import Partition
+from langchain_memengine.retrieval.top import top
+from langchain_memengine.retrieval.vector_matrix import NO_COSINE
+from langchain_memengine.types import VectorPath
+
+Floats = NDArray[np.float64]
+FloatArray = NDArray[np.float32]
+Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class VectorLeg:
+    """The answer of the vector leg.
+
+    Attributes:
+        positions: Nearest first.
+        cosine_of: Exact cosines of any positions.
+        path: Which index answered.
+    """
+
+    positions: Ints
+    cosine_of: Callable[[Ints], FloatArray]
+    path: VectorPath
+
+
+class View:
+    """The partitions that one search reads, as one space of positions."""
+
+    def __init__(self, partitions: Sequence[Partition]) -> None:
+        # Most users have no memory of their own: what is empty costs nothing.
+        self.partitions = [p for p in partitions if p.keyword.corpus_size] or partitions[:1]
+        sizes = [len(partition.nums) for partition in self.partitions]
+        self._starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+    def __len__(self) -> int:
+        """Return the number of positions."""
+        return int(self._starts[-1])
+
+    @property
+    def vectors(self) -> int:
+        """Vectors in all partitions together."""
+        return sum(len(partition.vectors) for partition in self.partitions)
+
+    @property
+    def unembedded(self) -> int:
+        """Documents without a vector."""
+        return sum(p.keyword.corpus_size for p in self.partitions) - self.vectors
+
+    @property
+    def min_cosine(self) -> float:
+        """Cosine that unrelated texts rarely exceed, measured where most vectors are."""
+        return max(self.partitions, key=lambda partition: len(partition.vectors)).min_cosine
+
+    def join(self, arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
+        """Return one array over all positions from one array a partition."""
+        return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
+
+    def take(self, positions: Ints, of: Callable[[Partition, Ints], NDArray[Any]]) -> NDArray[Any]:
+        """Return ``of(partition, slots)`` for some positions, in their order."""
+        if len(self.partitions) == 1:
+            return of(self.partitions[0], positions)
+        owner = np.searchsorted(self._starts, positions, side="right") - 1
+        places = [np.flatnonzero(owner == number) for number in range(len(self.partitions))]
+        joined = np.concatenate(
+            [
+                of(partition, positions[mine] - start)
+                for partition, mine, start in zip(
+                    self.partitions, places, self._starts, strict=False
+                )
+            ]
+        )
+        taken: NDArray[Any] = np.empty_like(joined)
+        taken[np.concatenate(places)] = joined
+        return taken
+
+    def positions_of(self, number: int, slots: Ints) -> Ints:
+        """Return the positions of slots of the partition with this number."""
+        positions: Ints = slots + self._starts[number]
+        return positions
+
+
+def keyword_scores(view: View, words: Sequence[str]) -> Floats:
+    """Return the BM25 score of every position.
+
+    The statistics are summed over the view, so that scores of different partitions compare.
+    """
+    terms = set(words)
+    each = [partition.keyword.statistics(terms) for partition in view.partitions]
+    total = CorpusStatistics(
+        documents=sum(statistics.documents for statistics in each),
+        words=sum(statistics.words for statistics in each),
+        document_frequency={
+            term: sum(statistics.document_frequency[term] for statistics in each) for term in terms
+        },
+    )
+    scores: Floats = view.join([p.keyword.scores(words, total) for p in view.partitions])
+    return scores
+
+
+def exact_leg(view: View, query: FloatArray, k: int, mask: Mask | None) -> VectorLeg:
+    """Return the ``k`` nearest positions that pass the mask."""
+    cosines: FloatArray = view.join([p.vectors.cosines(query) for p in view.partitions])
+    allowed = cosines if mask is None else np.where(mask, cosines, np.float32(NO_COSINE))
+    return VectorLeg(
+        top(allowed, k, above=NO_COSINE), lambda positions: cosines[positions], "exact"
+    )
+
+
+def chroma_leg(view: View, query: FloatArray, k: int, nearest: Sequence[Ints]) -> VectorLeg:
+    """Return the ``k`` nearest positions among Chroma's candidates, by exact cosine.
+
+    Args:
+        view: The partitions.
+        query: Normalised vector.
+        k: How many positions.
+        nearest: Chunk numbers that Chroma found, one array a partition.
+    """
+
+    def cosine_of(positions: Ints) -> FloatArray:
+        found: FloatArray = view.take(
+            positions, lambda p, slots: p.vectors.cosines_of(slots, query)
+        )
+        return found
+
+    found = [
+        view.positions_of(number, partition.slots_of(nums))
+        for number, (partition, nums) in enumerate(zip(view.partitions, nearest, strict=True))
+    ]
+    positions = np.sort(np.concatenate(found))
+    return VectorLeg(positions[top(cosine_of(positions), k, above=NO_COSINE)], cosine_of, "chroma")
+
+
+def candidates(
+    view: View, bm25: Floats, vector: VectorLeg | None, fetch_k: int, mask: Mask | None, now_ms: int
+) -> tuple[Candidates, Ints]:
+    """Return the candidates of both legs, and their positions.
+
+    Args:
+        view: The partitions.
+        bm25: Keyword score of every position.
+        vector: Answer of the vector leg, if there was one.
+        fetch_k: Candidates of the keyword leg.
+        mask: Positions that pass the filter; ``None`` lets all pass.
+        now_ms: Ages count back from here.
+    """
+    by_keyword = top(bm25 if mask is None else np.where(mask, bm25, 0.0), fetch_k, above=0.0)
+    by_vector = vector.positions if vector else np.zeros(0, np.int64)
+    positions = np.unique(np.concatenate([by_keyword, by_vector]))
+    cosine = np.full(len(positions), np.nan)
+    if vector is not None:
+        cosine = vector.cosine_of(positions).astype(np.float64)
+        cosine[cosine == NO_COSINE] = np.nan
+    return (
+        Candidates(
+            nums=view.take(positions, lambda p, slots: p.nums[slots]),
+            keyword_rank=_ranks(positions, by_keyword, bm25[by_keyword]),
+            bm25=bm25[positions],
+            vector_rank=_ranks(positions, by_vector, vector.cosine_of(by_vector))
+            if vector
+            else np.full(len(positions), ABSENT, np.int64),
+            cosine=cosine,
+            age_days=view.take(positions, lambda p, slots: p.age_days(slots, now_ms)),
+            accesses=view.take(positions, lambda p, slots: p.accesses[slots]),
+        ),
+        positions,
+    )
+
+
+def _ranks(positions: Ints, leg: Ints, scores: NDArray[Any]) -> Ints:
+    """Return the rank of each position in a leg, from 1, ``ABSENT`` where it is not in it.
+
+    Equal scores have equal ranks: which of them the leg lists first means nothing.
+    """
+    ranks = np.full(len(positions), ABSENT, np.int64)
+    place = np.arange(1, len(leg) + 1)
+    place[1:][scores[1:] == scores[:-1]] = 0
+    ranks[np.searchsorted(positions, leg)] = np.maximum.accumulate(place)
+    return ranks

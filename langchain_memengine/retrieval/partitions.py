@@ -1,0 +1,205 @@
+"""The derived indexes of what one actor may read, and how they follow the database.
+
+A partition holds the keyword index, the vectors and the ages of one visibility class: what
+everyone may read, or what belongs to one owner. All its arrays are addressed by *slot*; slots are
+filled in the order of chunk numbers, so that every process has the same order.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+
+import numpy as np
+from numpy.typing import NDArray
+
+from langchain_memengine.retrieval.filters import FilterColumns, Mask
+from langchain_memengine.retrieval.growing import GrowingArray
+from langchain_memengine.retrieval.keyword_index import KeywordIndex
+from langchain_memengine.retrieval.vector_matrix import VectorMatrix
+from langchain_memengine.storage import access, chunks, embeddings
+from langchain_memengine.storage.chunks import FilterRow, IndexRow
+from langchain_memengine.storage.database import Counters, Transaction
+from langchain_memengine.types import Filter
+
+Splitter = Callable[[str], list[str]]
+
+NEVER_AGES = np.iinfo(np.int64).max
+"""Stands for "no time" in arrays of milliseconds."""
+
+_MS_PER_DAY = 86_400_000.0
+_MAX_PARTITIONS = 64
+_NO_ROW = FilterRow("", "", "", "{}")
+
+
+class Partition:
+    """The indexes of one visibility class.
+
+    Attributes:
+        key: Its name in the database.
+        changes: Value of the change counter that it reflects.
+        keyword: Keyword index, one slot a chunk.
+        vectors: Vectors, one slot a chunk.
+    """
+
+    def __init__(self, key: str, splitter: Splitter, *, k1: float, b: float) -> None:
+        self.key = key
+        self.changes = 0
+        self.keyword = KeywordIndex(k1=k1, b=b)
+        self.vectors = VectorMatrix()
+        self._accesses_seen = 0
+        self._model: str | None = None
+        self._splitter = splitter
+        self._nums = GrowingArray(np.int64)
+        self._event_ms = GrowingArray(np.int64)
+        self._accesses = GrowingArray(np.int64)
+        self._columns: FilterColumns | None = None
+        self._floor: float | None = None
+
+    @property
+    def nums(self) -> NDArray[np.int64]:
+        """Chunk number of each slot, ascending."""
+        return self._nums.values
+
+    @property
+    def accesses(self) -> NDArray[np.int64]:
+        """Access count of each slot."""
+        return self._accesses.values
+
+    @property
+    def min_cosine(self) -> float:
+        """Cosine that unrelated texts of this partition rarely exceed."""
+        if self._floor is None:
+            self._floor = self.vectors.floor()
+        return self._floor
+
+    def slots_of(self, nums: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the slots of those of these chunk numbers that the partition has."""
+        slots = np.searchsorted(self.nums, nums)
+        known = slots < len(self.nums)
+        known[known] = self.nums[slots[known]] == nums[known]
+        return slots[known]
+
+    def age_days(self, slots: NDArray[np.int64], now_ms: int) -> NDArray[np.float64]:
+        """Return ages in days, never negative; NaN for what never ages."""
+        event_ms = self._event_ms.values[slots]
+        age: NDArray[np.float64] = np.maximum(now_ms - event_ms, 0) / _MS_PER_DAY
+        age[event_ms == NEVER_AGES] = np.nan
+        return age
+
+    def mask(self, tx: Transaction, wanted: Filter, since: int | None, until: int | None) -> Mask:
+        """Return which slots pass a filter; times are milliseconds."""
+        if self._columns is None:
+            rows = chunks.filter_rows(tx, self.key)
+            self._columns = FilterColumns([rows.get(num, _NO_ROW) for num in self.nums.tolist()])
+        mask = self._columns.mask(wanted)
+        if since is not None or until is not None:
+            event_ms = self._event_ms.values
+            mask &= event_ms != NEVER_AGES
+            mask &= event_ms >= (since if since is not None else -NEVER_AGES)
+            mask &= event_ms < (until if until is not None else NEVER_AGES)
+        return mask
+
+    def follow(self, tx: Transaction, counters: Counters, model: str | None) -> None:
+        """Catch up with the database as ``tx`` sees it."""
+        oldest_new = len(self._nums)
+        if counters.changes != self.changes:
+            self._follow_rows(tx)
+        if model != self._model:
+            self._model = model
+            self.vectors = VectorMatrix()
+            self.vectors.grow_to(len(self._nums))
+            self._follow_vectors(tx, after_seq=0)
+        elif counters.changes != self.changes:
+            self._follow_vectors(tx, after_seq=self.changes)
+        if counters.accesses != self._accesses_seen or len(self._nums) > oldest_new:
+            self._follow_accesses(tx, oldest_new)
+        self.changes = counters.changes
+        self._accesses_seen = counters.accesses
+
+    def _follow_rows(self, tx: Transaction) -> None:
+        self._columns = None
+        removed = chunks.removed_nums(tx, self.key, after_seq=self.changes)
+        gone = self.slots_of(np.asarray(removed, np.int64)).tolist()
+        self.keyword.remove(gone)
+        self.vectors.remove(gone)
+        newest = int(self.nums[-1]) if len(self.nums) else 0
+        rows = chunks.index_rows(tx, self.key, after_seq=self.changes)
+        self._append([row for row in rows if row.num > newest])
+
+    def _follow_vectors(self, tx: Transaction, *, after_seq: int) -> None:
+        self._floor = None
+        if self._model is not None:
+            nums, _, vectors = embeddings.vectors_of_partition(
+                tx, self.key, self._model, after_seq=after_seq
+            )
+            self.vectors.put(self.slots_of(nums), vectors)
+
+    def _append(self, rows: Sequence[IndexRow]) -> None:
+        self._nums.extend(np.fromiter((row.num for row in rows), np.int64, len(rows)))
+        self._event_ms.extend(
+            np.fromiter(
+                (NEVER_AGES if row.event_ms is None else row.event_ms for row in rows),
+                np.int64,
+                len(rows),
+            )
+        )
+        self._accesses.grow_to(len(self._nums))
+        self.keyword.add([self._splitter(keyword_text(row)) for row in rows])
+        self.vectors.grow_to(len(self._nums))
+
+    def _follow_accesses(self, tx: Transaction, oldest_new: int) -> None:
+        """Read the counts that changed, and those of chunks that came back as new rows."""
+        known = int(self.nums[oldest_new - 1]) if oldest_new else 0
+        counts = access.counts_of_partition(
+            tx, self.key, after_seq=self._accesses_seen, after_num=known
+        )
+        for num, times in counts.items():
+            self.accesses[self.slots_of(np.asarray([num]))] = times
+
+
+def keyword_text(row: IndexRow) -> str:
+    """Return what the keyword index reads of a chunk: file name and headings count as text."""
+    name = row.path.rpartition(".")[0]
+    return "\n".join(part for part in (name, row.heading, row.text) if part)
+
+
+class Partitions:
+    """The partitions in memory: loaded on first use, the coldest dropped.
+
+    One thread at a time may use them: hold ``lock`` from :meth:`current` to the last array.
+    """
+
+    def __init__(self, splitter: Splitter, *, k1: float, b: float) -> None:
+        self.lock: AbstractContextManager[object] = threading.RLock()
+        self._splitter = splitter
+        self._k1 = k1
+        self._b = b
+        self._loaded: OrderedDict[str, Partition] = OrderedDict()
+
+    def current(
+        self, tx: Transaction, counters: Counters, keys: Sequence[str], model: str | None
+    ) -> list[Partition]:
+        """Return these partitions as they are in the database now.
+
+        Args:
+            tx: A view of the database.
+            counters: Where that view stands.
+            keys: Which partitions.
+            model: Identity of the embedding model whose vectors are wanted.
+        """
+        found = []
+        for key in keys:
+            partition = self._loaded.get(key)
+            if partition is None:
+                partition = self._loaded[key] = Partition(
+                    key, self._splitter, k1=self._k1, b=self._b
+                )
+            self._loaded.move_to_end(key)
+            partition.follow(tx, counters, model)
+            found.append(partition)
+        while len(self._loaded) > max(_MAX_PARTITIONS, len(keys)):
+            self._loaded.popitem(last=False)
+        return found

@@ -1,0 +1,342 @@
+"""From a query to ranked hits with receipts."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from langchain_memengine.config import MemEngineConfig, Ranking
+from langchain_memengine.errors import ConfigurationError, EmbeddingError, StorageError
+from langchain_memengine.retrieval import fusion, legs
+from langchain_memengine.retrieval.embedding_cache import EmbeddingCache
+from langchain_memengine.retrieval.fusion import ABSENT, Candidates, Ranked
+from langchain_memengine.retrieval.legs import VectorLeg, View
+from langchain_memengine.retrieval.partitions import Partitions
+from langchain_memengine.retrieval.vector_index import ChromaFollower, ChromaIndex
+from langchain_memengine.storage import chunks
+from langchain_memengine.storage.chunks import StoredChunk
+from langchain_memengine.storage.database import Counters, Database, Transaction, to_ms
+from langchain_memengine.text.words import WordSplitter
+from langchain_memengine.types import Filter, Hit, Receipt, SearchResult, VectorPath
+
+MAX_QUERY_WORDS = 64
+"""Words of a query that are searched: its last ones, where the question stands."""
+
+MAX_QUERY_CHARS = 4000
+"""Characters of a query that are read at all: its last ones."""
+
+_SPARE_ROWS = 2  # rows read beyond k, in case the last check drops some
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One search, with everything decided.
+
+    Attributes:
+        text: What is asked.
+        k: Hits wanted, at most; 0 asks for none.
+        ranking: How the legs become one order.
+        partitions: Partitions that the actor may read.
+        now: Ages count back from here.
+        filter: What may be returned.
+        max_chars: Characters of all hits together; 0 is unlimited.
+        max_tokens: Estimated tokens of all hits together; 0 is unlimited.
+    """
+
+    text: str
+    k: int
+    ranking: Ranking
+    partitions: tuple[str, ...]
+    now: datetime
+    filter: Filter = field(default_factory=Filter)
+    max_chars: int = 0
+    max_tokens: int = 0
+
+    def __post_init__(self) -> None:
+        """Reject numbers that mean nothing.
+
+        Raises:
+            ConfigurationError: A number is negative.
+        """
+        for name in ("k", "max_chars", "max_tokens"):
+            if getattr(self, name) < 0:
+                raise ConfigurationError(f"{name}={getattr(self, name)} must not be negative.")
+
+    @property
+    def asks_nothing(self) -> bool:
+        """Whether the answer is empty whatever is stored."""
+        return self.k == 0 or not self.text.strip()
+
+
+@dataclass(frozen=True, slots=True)
+class RankedView:
+    """The candidates of a query in their order, before their rows are read.
+
+    Attributes:
+        candidates: What the legs know.
+        ranked: Their order and scores.
+        vector_path: Which index answered the vector leg.
+        min_cosine: Cosine that alone makes a hit.
+        degraded: What made the answer poorer than asked.
+    """
+
+    candidates: Candidates
+    ranked: Ranked
+    vector_path: VectorPath | None
+    min_cosine: float
+    degraded: tuple[str, ...]
+
+
+class Stopwatch:
+    """Milliseconds by stage."""
+
+    def __init__(self) -> None:
+        self.timings: dict[str, float] = {}
+        self._started = self._last = time.perf_counter()
+
+    def lap(self, stage: str) -> None:
+        """Book the time since the last lap on a stage."""
+        now = time.perf_counter()
+        self.timings[stage] = self.timings.get(stage, 0.0) + (now - self._last) * 1000
+        self.timings["total"] = (now - self._started) * 1000
+        self._last = now
+
+
+class Searcher:
+    """Answers queries from the derived indexes, checked against the database."""
+
+    def __init__(
+        self,
+        database: Database,
+        partitions: Partitions,
+        splitter: WordSplitter,
+        embedding: EmbeddingCache,
+        config: MemEngineConfig,
+        chroma: tuple[ChromaIndex, ChromaFollower] | None = None,
+    ) -> None:
+        self._database = database
+        self._partitions = partitions
+        self._splitter = splitter
+        self._embedding = embedding
+        self._config = config
+        self._chroma = chroma
+
+    def search(self, query: Query) -> SearchResult:
+        """Return the hits of a query, best first; none for an empty query.
+
+        Raises:
+            StorageError: The database failed.
+        """
+        if query.asks_nothing:
+            return SearchResult(())
+        watch = Stopwatch()
+        vector, degraded = self.query_vector(query.text)
+        watch.lap("embed")
+        with self._database.read() as tx:
+            ranked = self.rank(tx, query, vector, query.ranking.fetch_k(query.k), watch)
+            hits = within_budget(self.hits(tx, query, ranked), query)
+        watch.lap("rows")
+        return SearchResult(tuple(hits), (*degraded, *ranked.degraded), timings=watch.timings)
+
+    def query_vector(self, text: str) -> tuple[NDArray[np.float32] | None, tuple[str, ...]]:
+        """Return the vector of a query, or ``None`` and why there is none."""
+        if not self._embedding.enabled:
+            return None, ()
+        try:
+            return self._embedding.query(text[-MAX_QUERY_CHARS:]), ()
+        except EmbeddingError as error:
+            return None, (f"vector: {error}",)
+
+    def rank(
+        self,
+        tx: Transaction,
+        query: Query,
+        vector: NDArray[np.float32] | None,
+        fetch_k: int,
+        watch: Stopwatch,
+    ) -> RankedView:
+        """Rank the candidates of a query, ``fetch_k`` from each leg."""
+        words = self._splitter.query(query.text[-MAX_QUERY_CHARS:])[-MAX_QUERY_WORDS:]
+        counters = tx.counters()
+        model, degraded = self._model(tx, counters) if vector is not None else (None, [])
+        with self._partitions.lock:
+            view = View(self._partitions.current(tx, counters, query.partitions, model))
+            mask = _mask(tx, view, query.filter)
+            watch.lap("follow")
+            bm25 = legs.keyword_scores(view, words)
+            watch.lap("keyword")
+            leg = None
+            if vector is not None and model is not None:
+                leg = self._vector_leg(view, vector, model, fetch_k, mask, degraded)
+                if view.unembedded:
+                    degraded.append(f"vector: {view.unembedded} chunks have no embedding yet")
+            watch.lap("vector")
+            found, positions = legs.candidates(view, bm25, leg, fetch_k, mask, to_ms(query.now))
+            ranked = fusion.rank(found, query.ranking, min_cosine=self._min_cosine(view))
+            if query.ranking.mmr_lambda is not None:
+                ranked = _diversified(view, positions, ranked, query.k, query.ranking.mmr_lambda)
+            watch.lap("fuse")
+        path = leg.path if leg else None
+        return RankedView(found, ranked, path, self._min_cosine(view), tuple(degraded))
+
+    def hits(self, tx: Transaction, query: Query, ranked: RankedView) -> Iterator[Hit]:
+        """Read the rows of ranked candidates, best first, without those the last check drops."""
+        order = ranked.ranked.order
+        step = query.k + _SPARE_ROWS
+        for start in range(0, len(order), step):
+            run = order[start : start + step]
+            nums = ranked.candidates.nums[run].tolist()
+            rows = chunks.visible_by_num(tx, nums, partitions=query.partitions, now=query.now)
+            found = [
+                (position, rows[num])
+                for position, num in zip(run.tolist(), nums, strict=True)
+                if num in rows
+            ]
+            if query.ranking.mmr_lambda is None:
+                found.sort(key=partial(_by_score_age_id, ranked))
+            for position, stored in found:
+                yield _hit(stored, position, ranked, query.ranking)
+
+    def _model(self, tx: Transaction, counters: Counters) -> tuple[str | None, list[str]]:
+        """Return the model whose vectors can be searched, or what stands in the way."""
+        model = self._embedding.model(tx, counters)
+        change = self._embedding.model_change(tx) if model is None else None
+        return model, [] if change is None else [f"vector: {change}"]
+
+    def _min_cosine(self, view: View) -> float:
+        floor = self._config.min_cosine
+        return view.min_cosine if floor is None else floor
+
+    def _vector_leg(
+        self,
+        view: View,
+        vector: NDArray[np.float32],
+        model: str,
+        fetch_k: int,
+        mask: legs.Mask | None,
+        degraded: list[str],
+    ) -> VectorLeg:
+        if self._wants_chroma(view, mask):
+            try:
+                nearest = self._ask_chroma(view, vector, model, fetch_k)
+            except StorageError as error:
+                degraded.append(f"vector: {error} Exact vectors answered.")
+            else:
+                if nearest is not None:
+                    return legs.chroma_leg(view, vector, fetch_k, nearest)
+        return legs.exact_leg(view, vector, fetch_k, mask)
+
+    def _wants_chroma(self, view: View, mask: legs.Mask | None) -> bool:
+        """Whether Chroma is the better one: measured, exact wins with filters and when small."""
+        mode = self._config.vector_search
+        if self._chroma is None or mode == "exact" or mask is not None:
+            return False
+        return mode == "chroma" or view.vectors > self._config.exact_max_chunks
+
+    def _ask_chroma(
+        self, view: View, vector: NDArray[np.float32], model: str, fetch_k: int
+    ) -> list[NDArray[np.int64]] | None:
+        """Return Chroma's nearest chunk numbers by partition; ``None`` while it is catching up."""
+        if self._chroma is None:
+            return None
+        index, follower = self._chroma
+        stale = [p for p in view.partitions if not index.is_current(p.key, model, p.changes)]
+        for partition in stale:
+            follower.want(partition.key, model)
+        if stale:
+            return None
+        return [index.nearest(p.key, model, vector, fetch_k) for p in view.partitions]
+
+
+def within_budget(hits: Iterator[Hit], query: Query) -> list[Hit]:
+    """Return the best hits up to ``k`` whose texts fit into the query's budgets together.
+
+    The first hit that does not fit is left out, and everything after it.
+    """
+    chosen: list[Hit] = []
+    chars = tokens = 0
+    for hit in hits:
+        chars += len(hit.text)
+        tokens += hit.tokens
+        if query.max_chars and chars > query.max_chars:
+            break
+        if query.max_tokens and tokens > query.max_tokens:
+            break
+        chosen.append(hit)
+        if len(chosen) == query.k:
+            break
+    return chosen
+
+
+def _mask(tx: Transaction, view: View, wanted: Filter) -> legs.Mask | None:
+    if wanted.is_empty:
+        return None
+    since, until = to_ms(wanted.since), to_ms(wanted.until)
+    mask: legs.Mask = view.join([p.mask(tx, wanted, since, until) for p in view.partitions])
+    return mask
+
+
+def _diversified(
+    view: View, positions: NDArray[np.int64], ranked: Ranked, k: int, relevance: float
+) -> Ranked:
+    best = ranked.order[: max(4 * k, 20)]
+    vectors = view.take(positions[best], lambda p, slots: p.vectors.rows(slots))
+    return replace(ranked, order=fusion.diversify(best, ranked.score, vectors, k, relevance))
+
+
+def _by_score_age_id(
+    ranked: RankedView, found: tuple[int, StoredChunk]
+) -> tuple[float, float, str]:
+    """Order equal scores by age, then id: chunk numbers differ between two equal stores."""
+    position, stored = found
+    age = ranked.candidates.age_days[position]
+    return -ranked.ranked.score[position], 0.0 if np.isnan(age) else age, stored.id
+
+
+def _hit(stored: StoredChunk, position: int, ranked: RankedView, ranking: Ranking) -> Hit:
+    return Hit(
+        id=stored.id,
+        text=stored.text,
+        score=float(ranked.ranked.score[position]),
+        source=stored.source,
+        path=stored.path,
+        start_line=stored.start_line,
+        end_line=stored.end_line,
+        heading=stored.heading,
+        tokens=stored.tokens,
+        scope=stored.scope,
+        owner=stored.owner,
+        event_at=stored.event_at,
+        metadata=stored.metadata,
+        receipt=_receipt(stored, position, ranked, ranking),
+    )
+
+
+def _receipt(stored: StoredChunk, position: int, ranked: RankedView, ranking: Ranking) -> Receipt:
+    known, scores = ranked.candidates, ranked.ranked
+    bm25 = float(known.bm25[position])
+    vector_rank = int(known.vector_rank[position])
+    age_days = float(known.age_days[position])
+    cosine = float(known.cosine[position])
+    return Receipt(
+        keyword_rank=int(known.keyword_rank[position]) or None,
+        bm25=bm25 or None,
+        vector_rank=None if vector_rank == ABSENT else vector_rank,
+        cosine=None if np.isnan(cosine) else cosine,
+        vector_path=None if vector_rank == ABSENT else ranked.vector_path,
+        context_rank=None,
+        fused=float(scores.fused[position]),
+        age_days=None if np.isnan(age_days) else age_days,
+        decay=float(scores.decay[position]),
+        access_count=int(known.accesses[position]),
+        access_bonus=float(scores.bonus[position]),
+        ranking=ranking.name,
+        origin=stored.origin,
+        trust=stored.trust,
+    )

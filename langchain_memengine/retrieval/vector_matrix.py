@@ -1,0 +1,110 @@
+"""Exact vector search: one matrix, one product."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
+
+from langchain_memengine.retrieval.growing import GrowingArray
+
+FloatArray = NDArray[np.float32]
+
+NO_COSINE = -2.0
+"""Stands for "no embedding" in arrays of cosines: below every cosine."""
+
+_SAMPLED_PAIRS = 2000
+_DEFAULT_FLOOR = 0.25
+_FEW_VECTORS = 16
+
+
+def one_blas_thread() -> AbstractContextManager[object]:
+    """Keep a product on one thread: a second one spins longer than it helps, at any size here."""
+    limit: AbstractContextManager[object] = _blas().limit(limits=1)
+    return limit
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController().select(user_api="blas")
+
+
+class VectorMatrix:
+    """Normalised vectors of the documents in the slots of a partition.
+
+    Slots without a vector are allowed: their embedding is still to come, or could not be made.
+    """
+
+    def __init__(self) -> None:
+        self._matrix: GrowingArray | None = None
+        self._present = GrowingArray(np.bool_)
+
+    def __len__(self) -> int:
+        """Return the number of slots that have a vector."""
+        return int(np.count_nonzero(self._present.values))
+
+    def grow_to(self, slots: int) -> None:
+        """Make room for ``slots`` slots, the new ones without vectors."""
+        self._present.grow_to(slots)
+        if self._matrix is not None:
+            self._matrix.grow_to(slots)
+
+    def put(self, slots: NDArray[np.int64], vectors: FloatArray) -> None:
+        """Set the vectors of existing slots; ``vectors`` has shape (n, dimension), normalised."""
+        if not len(slots):
+            return
+        if self._matrix is None:
+            self._matrix = GrowingArray(np.float32, vectors.shape[1])
+            self._matrix.grow_to(len(self._present))
+        self._matrix.values[slots] = vectors
+        self._present.values[slots] = True
+
+    def remove(self, slots: Sequence[int]) -> None:
+        """Forget the vectors of these slots."""
+        self._present.values[list(slots)] = False
+
+    def cosines(self, query: FloatArray) -> FloatArray:
+        """Return the cosine of every slot with a normalised query; ``NO_COSINE`` if it has none."""
+        if self._matrix is None:
+            return np.full(len(self._present), NO_COSINE, np.float32)
+        with one_blas_thread():
+            cosines: FloatArray = self._matrix.values @ query
+        if not self._present.values.all():
+            cosines[~self._present.values] = NO_COSINE
+        return cosines
+
+    def cosines_of(self, slots: NDArray[np.int64], query: FloatArray) -> FloatArray:
+        """Return the cosines of some slots only."""
+        if self._matrix is None:
+            return np.full(len(slots), NO_COSINE, np.float32)
+        cosines: FloatArray = self._matrix.values[slots] @ query
+        cosines[~self._present.values[slots]] = NO_COSINE
+        return cosines
+
+    def rows(self, slots: NDArray[np.int64]) -> FloatArray:
+        """Return the vectors of some slots, zeros where there is none; shape (n, dimension)."""
+        if self._matrix is None:
+            return np.zeros((len(slots), 1), np.float32)
+        vectors: FloatArray = self._matrix.values[slots].copy()
+        vectors[~self._present.values[slots]] = 0
+        return vectors
+
+    def floor(self) -> float:
+        """Return the cosine that unrelated texts of this matrix rarely exceed.
+
+        It is the mean plus two standard deviations over random pairs, the same pairs for the
+        same vectors, between 0.1 and 0.8. With too few vectors to tell, 0.25.
+        """
+        present = np.flatnonzero(self._present.values)
+        if self._matrix is None or len(present) < _FEW_VECTORS:
+            return _DEFAULT_FLOOR
+        generator = np.random.default_rng(len(present))
+        left, right = generator.integers(0, len(present), (2, _SAMPLED_PAIRS))
+        different = left != right
+        pairs = self._matrix.values[present[left[different]]]
+        cosines = np.einsum("ij,ij->i", pairs, self._matrix.values[present[right[different]]])
+        return float(np.clip(cosines.mean() + 2 * cosines.std(), 0.1, 0.8))

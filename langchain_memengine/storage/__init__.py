@@ -1,0 +1,1 @@
+"""The SQL database; the only place that imports SQLAlchemy."""

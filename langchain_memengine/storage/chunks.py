@@ -1,0 +1,405 @@
+"""Chunk rows: the searchable pieces of every text, with who may read them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy import RowMapping, bindparam, delete, func, insert, select
+
+from langchain_memengine.errors import NotFoundError
+from langchain_memengine.storage.database import Transaction, from_ms, to_ms
+from langchain_memengine.storage.schema import chunks, tombstones
+from langchain_memengine.storage.statements import HotQuery, batches
+from langchain_memengine.types import Chunk, Metadata, Origin, Provenance, Scope, Trust
+
+SHARED_PARTITION = "shared"
+"""Partition of what every actor may read."""
+
+
+class StoredChunk(NamedTuple):
+    """A chunk row as it is in the database; times are milliseconds, metadata is JSON.
+
+    A search reads a dozen of them, so what not every reader needs is made on demand.
+    """
+
+    num: int
+    store_id: str
+    partition_key: str
+    id: str
+    source: str
+    ord: int
+    start_line: int
+    end_line: int
+    tokens: int
+    text: str
+    text_hash: str
+    heading: str
+    scope: Scope
+    owner: str
+    origin: Origin
+    trust: Trust
+    path: str
+    workspace_id: str
+    thread_id: str | None
+    commit_id: str | None
+    event_ms: int | None
+    valid_from_ms: int | None
+    expires_ms: int | None
+    metadata_json: str
+
+    @property
+    def chunk(self) -> Chunk:
+        """The chunk itself."""
+        return Chunk(
+            id=self.id,
+            source=self.source,
+            ord=self.ord,
+            start_line=self.start_line,
+            end_line=self.end_line,
+            tokens=self.tokens,
+            text=self.text,
+            hash=self.text_hash,
+            heading=self.heading,
+        )
+
+    @property
+    def provenance(self) -> Provenance:
+        """What the chunk carries besides its words."""
+        return Provenance(
+            scope=self.scope,
+            owner=self.owner,
+            origin=self.origin,
+            trust=self.trust,
+            path=self.path,
+            workspace_id=self.workspace_id,
+            thread_id=self.thread_id,
+            commit_id=self.commit_id,
+            event_at=self.event_at,
+            valid_from=from_ms(self.valid_from_ms),
+            expires_at=from_ms(self.expires_ms),
+            metadata=self.metadata,
+        )
+
+    @property
+    def event_at(self) -> datetime | None:
+        """When what it tells happened."""
+        return from_ms(self.event_ms)
+
+    @property
+    def metadata(self) -> Metadata:
+        """The user's own values."""
+        loaded: Metadata = json.loads(self.metadata_json)
+        return loaded
+
+    def is_valid(self, now_ms: int) -> bool:
+        """Return whether the chunk may be returned at this time."""
+        begins, ends = self.valid_from_ms, self.expires_ms
+        return (begins is None or begins <= now_ms) and (ends is None or now_ms < ends)
+
+
+@dataclass(frozen=True, slots=True)
+class IndexRow:
+    """What the derived indexes of a partition need of one chunk.
+
+    Attributes:
+        num: Row number; grows, never used twice.
+        text: Text of the chunk.
+        heading: Headings it stands under.
+        path: Path of its file, or ``""``.
+        text_hash: Key of its embedding.
+        event_ms: When what it tells happened; ``None`` never ages.
+    """
+
+    num: int
+    text: str
+    heading: str
+    path: str
+    text_hash: str
+    event_ms: int | None
+
+
+class FilterRow(NamedTuple):
+    """What filters look at."""
+
+    path: str
+    source: str
+    scope: str
+    metadata_json: str
+
+
+def partition_key(scope: Scope, owner: str) -> str:
+    """Return the partition that chunks of this scope and owner are indexed in.
+
+    What all may read is in one partition, everything else in one per scope and owner, so that a
+    search never touches what its actor may not see.
+    """
+    if scope in {"global", "agent_notes"}:
+        return SHARED_PARTITION
+    if scope == "personal":
+        return f"personal/{owner}"
+    return scope
+
+
+def replace_sources(
+    tx: Transaction,
+    new: Mapping[str, Sequence[tuple[Chunk, Provenance]]],
+    *,
+    now: datetime,
+) -> None:
+    """Make these the chunks of their sources; chunks that stay the same keep their rows.
+
+    A chunk stays when its id and everything it carries are unchanged, so the derived indexes
+    follow only what really changed.
+
+    Args:
+        tx: An open write transaction.
+        new: The chunks of each source; none removes the source.
+        now: Time of the change.
+    """
+    old = {row["id"]: row for row in _rows_of_sources(tx, list(new))}
+    wanted = {
+        chunk.id: _values(tx, chunk, provenance, now)
+        for pairs in new.values()
+        for chunk, provenance in pairs
+    }
+    kept = {
+        chunk_id
+        for chunk_id, values in wanted.items()
+        if chunk_id in old and all(old[chunk_id][name] == values[name] for name in _COMPARED)
+    }
+    _bury(tx, [row for chunk_id, row in old.items() if chunk_id not in kept], now)
+    added = [values for chunk_id, values in wanted.items() if chunk_id not in kept]
+    if added:
+        seq = tx.seq
+        tx.connection.execute(insert(chunks), [{**values, "seq": seq} for values in added])
+
+
+def touch_hashes(tx: Transaction, text_hashes: Iterable[str]) -> None:
+    """Mark the chunks with these texts as changed, so that indexes pick up new embeddings."""
+    seq = tx.seq
+    for batch in batches(list(text_hashes)):
+        tx.connection.execute(
+            chunks.update()
+            .where(chunks.c.store_id == tx.store_id, chunks.c.text_hash.in_(batch))
+            .values(seq=seq)
+        )
+
+
+def index_rows(tx: Transaction, partition: str, *, after_seq: int = 0) -> list[IndexRow]:
+    """Return the chunks of a partition changed after ``after_seq``, in order of their number."""
+    columns = (
+        chunks.c.num,
+        chunks.c.text,
+        chunks.c.heading,
+        chunks.c.path,
+        chunks.c.text_hash,
+        chunks.c.event_at,
+    )
+    rows = tx.connection.execute(
+        select(*columns)
+        .where(
+            chunks.c.store_id == tx.store_id,
+            chunks.c.partition_key == partition,
+            chunks.c.seq > after_seq,
+        )
+        .order_by(chunks.c.num)
+    )
+    return [IndexRow(*row) for row in rows]
+
+
+def filter_rows(tx: Transaction, partition: str) -> dict[int, FilterRow]:
+    """Return what filters look at, for every chunk of a partition, by number."""
+    rows = tx.connection.execute(
+        select(chunks.c.num, chunks.c.path, chunks.c.source, chunks.c.scope, chunks.c["metadata"])
+        .where(chunks.c.store_id == tx.store_id, chunks.c.partition_key == partition)
+        .order_by(chunks.c.num)
+    )
+    return {num: FilterRow(*row) for num, *row in rows}
+
+
+def removed_nums(tx: Transaction, partition: str, *, after_seq: int) -> list[int]:
+    """Return the numbers of chunks removed from a partition after ``after_seq``."""
+    return list(
+        tx.connection.execute(
+            select(tombstones.c.num).where(
+                tombstones.c.store_id == tx.store_id,
+                tombstones.c.partition_key == partition,
+                tombstones.c.seq > after_seq,
+            )
+        ).scalars()
+    )
+
+
+def removed_ids(tx: Transaction, partition: str, *, after_seq: int) -> list[str]:
+    """Return the ids of chunks removed from a partition after ``after_seq``."""
+    return list(
+        tx.connection.execute(
+            select(tombstones.c.chunk_id)
+            .where(
+                tombstones.c.store_id == tx.store_id,
+                tombstones.c.partition_key == partition,
+                tombstones.c.seq > after_seq,
+            )
+            .distinct()
+        ).scalars()
+    )
+
+
+_STORED = select(
+    chunks.c.num,
+    chunks.c.store_id,
+    chunks.c.partition_key,
+    chunks.c.id,
+    chunks.c.source,
+    chunks.c.ord,
+    chunks.c.start_line,
+    chunks.c.end_line,
+    chunks.c.tokens,
+    chunks.c.text,
+    chunks.c.text_hash,
+    chunks.c.heading,
+    chunks.c.scope,
+    chunks.c.owner,
+    chunks.c.origin,
+    chunks.c.trust,
+    chunks.c.path,
+    chunks.c.workspace_id,
+    chunks.c.thread_id,
+    chunks.c.commit_id,
+    chunks.c.event_at,
+    chunks.c.valid_from,
+    chunks.c.expires_at,
+    chunks.c["metadata"],
+)
+# By the primary key alone: with the store in the condition SQLite takes an index on that.
+_BY_NUM = HotQuery(_STORED.where(chunks.c.num.in_(bindparam("nums", expanding=True))))
+_BY_ID = _STORED.where(
+    chunks.c.store_id == bindparam("store_id"), chunks.c.id == bindparam("chunk_id")
+)
+
+
+def visible_by_num(
+    tx: Transaction, nums: Sequence[int], *, partitions: Sequence[str], now: datetime
+) -> dict[int, StoredChunk]:
+    """Return the chunks with these numbers that exist, may be read and are valid now.
+
+    This is the last check of a search: what it does not return is no hit, whatever a derived
+    index says.
+    """
+    visible: dict[int, StoredChunk] = {}
+    now_ms = to_ms(now)
+    readable = {(tx.store_id, partition) for partition in partitions}
+    for batch in batches(nums):
+        rows = _BY_NUM.rows(tx.connection, {"nums": list(batch)})
+        for stored in map(StoredChunk._make, rows):
+            place = (stored.store_id, stored.partition_key)
+            if place in readable and stored.is_valid(now_ms):
+                visible[stored.num] = stored
+    return visible
+
+
+def by_id(tx: Transaction, chunk_id: str, *, partitions: Sequence[str]) -> StoredChunk:
+    """Return one chunk.
+
+    Raises:
+        NotFoundError: There is no such chunk in the partitions the actor may read.
+    """
+    row = tx.connection.execute(
+        _BY_ID, {"store_id": tx.store_id, "chunk_id": chunk_id}
+    ).one_or_none()
+    if row is None or row.partition_key not in partitions:
+        raise NotFoundError(
+            f"There is no memory with the id {chunk_id!r}. Use an id from a search result."
+        )
+    return StoredChunk._make(row)
+
+
+def scopes_of_sources(tx: Transaction, sources: Sequence[str]) -> dict[str, tuple[Scope, str]]:
+    """Return (scope, owner) of those sources that have chunks."""
+    found: dict[str, tuple[Scope, str]] = {}
+    for batch in batches(sources):
+        rows = tx.connection.execute(
+            select(chunks.c.source, chunks.c.scope, chunks.c.owner)
+            .where(chunks.c.store_id == tx.store_id, chunks.c.source.in_(batch))
+            .distinct()
+        )
+        found.update({source: (scope, owner) for source, scope, owner in rows})
+    return found
+
+
+def count(tx: Transaction) -> int:
+    """Return how many chunks the store has."""
+    return tx.connection.execute(
+        select(func.count()).select_from(chunks).where(chunks.c.store_id == tx.store_id)
+    ).scalar_one()
+
+
+def _rows_of_sources(tx: Transaction, sources: Sequence[str]) -> list[RowMapping]:
+    rows: list[RowMapping] = []
+    for batch in batches(sources):
+        statement = select(chunks).where(
+            chunks.c.store_id == tx.store_id, chunks.c.source.in_(batch)
+        )
+        rows.extend(tx.connection.execute(statement).mappings())
+    return rows
+
+
+def _bury(tx: Transaction, rows: Sequence[RowMapping], now: datetime) -> None:
+    """Delete rows and leave a tombstone for each, which the derived indexes follow."""
+    if not rows:
+        return
+    seq = tx.seq
+    graves = [
+        {
+            "store_id": tx.store_id,
+            "num": row["num"],
+            "chunk_id": row["id"],
+            "partition_key": row["partition_key"],
+            "seq": seq,
+            "at": to_ms(now),
+        }
+        for row in rows
+    ]
+    tx.connection.execute(insert(tombstones), graves)
+    for batch in batches([row["num"] for row in rows]):
+        tx.connection.execute(delete(chunks).where(chunks.c.num.in_(batch)))
+
+
+def _values(tx: Transaction, chunk: Chunk, provenance: Provenance, now: datetime) -> dict[str, Any]:
+    return {
+        "store_id": tx.store_id,
+        "id": chunk.id,
+        "partition_key": partition_key(provenance.scope, provenance.owner),
+        "workspace_id": provenance.workspace_id,
+        "path": provenance.path,
+        "ord": chunk.ord,
+        "start_line": chunk.start_line,
+        "end_line": chunk.end_line,
+        "tokens": chunk.tokens,
+        "heading": chunk.heading,
+        "text": chunk.text,
+        "text_hash": chunk.hash,
+        "scope": provenance.scope,
+        "owner": provenance.owner,
+        "origin": provenance.origin,
+        "trust": provenance.trust,
+        "thread_id": provenance.thread_id,
+        "commit_id": provenance.commit_id,
+        "event_at": to_ms(provenance.event_at),
+        "valid_from": to_ms(provenance.valid_from),
+        "expires_at": to_ms(provenance.expires_at),
+        "source": chunk.source,
+        "metadata": json.dumps(
+            dict(provenance.metadata), ensure_ascii=False, allow_nan=False, sort_keys=True
+        ),
+        "created_at": to_ms(now),
+    }
+
+
+_COMPARED = tuple(
+    column.name for column in chunks.c if column.name not in {"num", "created_at", "seq"}
+)

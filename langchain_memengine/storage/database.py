@@ -1,0 +1,209 @@
+"""Connections, transactions and the change counter."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import overload
+
+from sqlalchemy import Connection, bindparam, select, update
+from sqlalchemy.exc import DBAPIError
+
+from langchain_memengine.errors import StorageError
+from langchain_memengine.storage import dialects, migrations
+from langchain_memengine.storage.schema import counters, meta
+from langchain_memengine.storage.statements import HotQuery
+
+CHANGES = "changes"
+ACCESSES = "accesses"
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_COUNTERS = HotQuery(
+    select(counters.c.name, counters.c.value).where(counters.c.store_id == bindparam("store_id"))
+)
+_META = select(meta.c.value).where(
+    meta.c.store_id == bindparam("store_id"), meta.c.key == bindparam("key")
+)
+
+
+@overload
+def to_ms(moment: datetime) -> int: ...
+@overload
+def to_ms(moment: None) -> None: ...
+@overload
+def to_ms(moment: datetime | None) -> int | None: ...
+def to_ms(moment: datetime | None) -> int | None:
+    """Return milliseconds since 1970 UTC of an aware datetime."""
+    return None if moment is None else (moment - _EPOCH) // timedelta(milliseconds=1)
+
+
+def from_ms(milliseconds: int | None) -> datetime | None:
+    """Return the aware UTC datetime of milliseconds since 1970."""
+    return None if milliseconds is None else _EPOCH + timedelta(milliseconds=milliseconds)
+
+
+@dataclass(frozen=True, slots=True)
+class Counters:
+    """Where the store stands: its visible changes and its access counts."""
+
+    changes: int
+    accesses: int
+
+
+@dataclass(slots=True)
+class Transaction:
+    """One open transaction of one store. The functions of this package take it first.
+
+    Attributes:
+        connection: The SQLAlchemy connection; not to be used outside ``storage``.
+        store_id: The store all statements are about.
+    """
+
+    connection: Connection
+    store_id: str
+    _taken: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def seq(self) -> int:
+        """This transaction's value of the change counter; taken at the first use.
+
+        The counter's row stays locked until the commit, so values become visible in order: a
+        reader that has seen n has seen everything up to n.
+        """
+        return self._take(CHANGES)
+
+    @property
+    def access_seq(self) -> int:
+        """This transaction's value of the counter of access counts; taken at the first use."""
+        return self._take(ACCESSES)
+
+    def touch(self) -> None:
+        """Bump the change counter, for a change that no row's ``seq`` tells."""
+        self._take(CHANGES)
+
+    def _take(self, name: str) -> int:
+        if name not in self._taken:
+            row = (counters.c.store_id == self.store_id) & (counters.c.name == name)
+            self.connection.execute(update(counters).where(row).values(value=counters.c.value + 1))
+            self._taken[name] = self.connection.execute(
+                select(counters.c.value).where(row)
+            ).scalar_one()
+        return self._taken[name]
+
+    def counters(self) -> Counters:
+        """Return both counters in one statement."""
+        values = dict(_COUNTERS.rows(self.connection, {"store_id": self.store_id}))
+        return Counters(values[CHANGES], values[ACCESSES])
+
+    def get_meta(self, key: str) -> str | None:
+        """Return a value noted about the store, or ``None``."""
+        return self.connection.execute(
+            _META, {"store_id": self.store_id, "key": key}
+        ).scalar_one_or_none()
+
+    def set_meta(self, key: str, value: str) -> None:
+        """Note a value about the store, replacing an earlier one."""
+        row = {"store_id": self.store_id, "key": key, "value": value}
+        dialects.upsert(self.connection, meta, [row])
+
+
+class Database:
+    """The state database of one store."""
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        store_id: str,
+        now: datetime,
+        busy_timeout_ms: int,
+        read_only: bool = False,
+    ) -> None:
+        """Connect, and bring the schema up to date unless read-only.
+
+        Raises:
+            ConfigurationError: The URL is malformed or names an unsupported database.
+            SchemaVersionError: A newer release wrote the database.
+            StorageError: The database cannot be opened.
+        """
+        self.store_id = store_id
+        self.read_only = read_only
+        self._engine = dialects.connect(url, busy_timeout_ms=busy_timeout_ms, read_only=read_only)
+        self._gate: contextlib.AbstractContextManager[object] = (
+            threading.RLock()
+            if dialects.is_in_memory(self._engine.url)
+            else contextlib.nullcontext()
+        )
+        try:
+            with self._begin(write=not read_only) as connection:
+                if read_only:
+                    migrations.check(connection)
+                    _require_counters(connection, store_id)
+                else:
+                    migrations.migrate(connection, to_ms(now))
+                    _ensure_counters(connection, store_id)
+        except BaseException:
+            self.close()
+            raise
+
+    @contextlib.contextmanager
+    def read(self) -> Iterator[Transaction]:
+        """Open a consistent view of the store.
+
+        Raises:
+            StorageError: The database failed.
+        """
+        with self._begin(write=False) as connection:
+            yield Transaction(connection, self.store_id)
+
+    @contextlib.contextmanager
+    def write(self) -> Iterator[Transaction]:
+        """Open a transaction that commits at the end of the block, or leaves nothing behind.
+
+        Raises:
+            StoreBusyError: Another process held the write lock too long.
+            StorageFullError: The disk is full.
+            StorageError: The store is read-only, or the database failed.
+        """
+        if self.read_only:
+            raise StorageError("This engine was opened with read_only=True; nothing was stored.")
+        with self._begin(write=True) as connection:
+            yield Transaction(connection, self.store_id)
+
+    @contextlib.contextmanager
+    def _begin(self, *, write: bool) -> Iterator[Connection]:
+        try:
+            with self._gate, self._engine.connect() as connection:
+                connection.execution_options(**{dialects.WRITE: write})
+                with connection.begin():
+                    yield connection
+        except DBAPIError as error:
+            raise dialects.named_error(error) from error
+
+    def close(self) -> None:
+        """Close every connection. Closing twice is fine."""
+        self._engine.dispose()
+
+
+def _missing_counters(connection: Connection, store_id: str) -> list[str]:
+    present = set(
+        connection.execute(select(counters.c.name).where(counters.c.store_id == store_id)).scalars()
+    )
+    return [name for name in (CHANGES, ACCESSES) if name not in present]
+
+
+def _ensure_counters(connection: Connection, store_id: str) -> None:
+    missing = _missing_counters(connection, store_id)
+    rows = [{"store_id": store_id, "name": name, "value": 0} for name in missing]
+    dialects.upsert(connection, counters, rows)
+
+
+def _require_counters(connection: Connection, store_id: str) -> None:
+    if _missing_counters(connection, store_id):
+        raise StorageError(
+            f"The database has no store {store_id!r} and read_only=True forbids to make one. "
+            "Correct store_id, or open it once without read_only."
+        )

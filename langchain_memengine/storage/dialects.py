@@ -1,0 +1,152 @@
+"""What differs between databases: connecting, upserting, and the names of their errors."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import URL, Connection, Engine, Table, create_engine, event, make_url
+from sqlalchemy.dialects.sqlite import insert
+from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.pool import StaticPool
+
+from langchain_memengine.errors import (
+    ConfigurationError,
+    StorageError,
+    StorageFullError,
+    StoreBusyError,
+)
+
+_SQLITE_DRIVERS = ("sqlite", "sqlite+pysqlite")
+
+WRITE = "memengine_write"
+"""Execution option of a connection that will write: its transaction takes the lock at once."""
+
+
+def is_in_memory(url: URL) -> bool:
+    """Return whether a SQLite URL names no file."""
+    return url.database in {None, "", ":memory:"}
+
+
+def connect(database_url: str, *, busy_timeout_ms: int, read_only: bool = False) -> Engine:
+    """Return an engine with the settings the store's promises need.
+
+    Raises:
+        ConfigurationError: The URL is malformed or names a database that is not supported.
+        StorageError: Read-only, and there is no such file.
+    """
+    try:
+        url = make_url(database_url)
+        if url.drivername in _SQLITE_DRIVERS:
+            return _connect_sqlite(url, busy_timeout_ms=busy_timeout_ms, read_only=read_only)
+    except (ArgumentError, ValueError) as error:  # a port that is no number is a ValueError
+        # The URL itself is not shown: it may hold a password.
+        raise ConfigurationError(
+            f"database_url is no database URL ({error}). Example: sqlite:///memory.sqlite"
+        ) from error
+    raise ConfigurationError(f"Unsupported database {url.drivername!r}. Supported: sqlite:///PATH.")
+
+
+def _connect_sqlite(url: URL, *, busy_timeout_ms: int, read_only: bool) -> Engine:
+    if read_only:
+        _require_file(url)
+    arguments: dict[str, Any] = {"check_same_thread": False, "timeout": busy_timeout_ms / 1000}
+    if is_in_memory(url):
+        # One connection is the database; `Database` lets one thread in at a time.
+        engine = create_engine(url, poolclass=StaticPool, connect_args=arguments)
+    else:
+        engine = create_engine(url, connect_args=arguments)
+
+    @event.listens_for(engine, "connect")
+    def _on_connect(connection: sqlite3.Connection, _record: object) -> None:
+        connection.isolation_level = None  # the driver must not begin transactions of its own
+        pragmas = ["foreign_keys = ON", f"busy_timeout = {busy_timeout_ms}"]
+        pragmas += ["query_only = ON"] if read_only else ["synchronous = FULL"]
+        if not (read_only or is_in_memory(url)):
+            pragmas.append("journal_mode = WAL")
+        for pragma in pragmas:
+            connection.execute(f"PRAGMA {pragma}")
+
+    @event.listens_for(engine, "begin")
+    def _on_begin(connection: Connection) -> None:
+        # A deferred transaction that turns into a writer fails at once with SQLITE_BUSY_SNAPSHOT,
+        # whatever the time-out says.
+        write = connection.get_execution_options().get(WRITE)
+        begin = "BEGIN IMMEDIATE" if write else "BEGIN"
+        try:  # past SQLAlchemy: a search opens a transaction, and this is a third of the cost
+            connection.connection.cursor().execute(begin)
+        except sqlite3.Error as error:
+            raise DBAPIError.instance(begin, None, error, sqlite3.Error) from error
+
+    return engine
+
+
+def _require_file(url: URL) -> None:
+    """Refuse a missing file: SQLite makes an empty one even for a reader."""
+    path = url.database or ""
+    if not (is_in_memory(url) or path.startswith("file:") or Path(path).exists()):
+        raise StorageError(
+            f"There is no database at {path} and read_only=True forbids to make one. "
+            "Open it once without read_only."
+        )
+
+
+def upsert(
+    connection: Connection,
+    table: Table,
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    add: str | None = None,
+) -> None:
+    """Insert rows; where the primary key exists, replace the other columns.
+
+    Args:
+        connection: A connection in a transaction.
+        table: Its primary key decides what exists.
+        rows: All with the same columns; none is a no-op.
+        add: A column whose new value is added to the old one instead of replacing it.
+    """
+    if not rows:
+        return
+    keys = [column.name for column in table.primary_key]
+    statement = insert(table)
+    changed: dict[str, Any] = {
+        name: statement.excluded[name] for name in rows[0] if name not in keys
+    }
+    if add is not None:
+        changed[add] = table.c[add] + statement.excluded[add]
+    statement = (
+        statement.on_conflict_do_update(index_elements=keys, set_=changed)
+        if changed
+        else statement.on_conflict_do_nothing(index_elements=keys)
+    )
+    connection.execute(statement, list(rows))
+
+
+def named_error(error: DBAPIError) -> StorageError:
+    """Return the error of this package for one of the driver's."""
+    code = getattr(error.orig, "sqlite_errorcode", None)
+    primary = code & 0xFF if code is not None else None
+    if primary in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
+        return StoreBusyError(
+            "Another process held the database's write lock for longer than busy_timeout_ms. "
+            "Try again; if it happens often, raise busy_timeout_ms."
+        )
+    if primary == sqlite3.SQLITE_FULL:
+        return StorageFullError(
+            "The disk is full; the change was not stored, everything acknowledged before is kept. "
+            "Free space and try again."
+        )
+    if primary in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
+        return StorageError(
+            "The state database is damaged and was left untouched. Restore it from a backup, or "
+            "move it aside and sync the files again."
+        )
+    if primary in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}:
+        return StorageError(
+            f"The state database cannot be opened or written ({error.orig}). Check that its folder "
+            "exists and its permissions, or open the engine with read_only=True."
+        )
+    return StorageError(f"The database refused the operation: {error.orig}")

@@ -1,0 +1,87 @@
+"""Named texts kept in the database: the notes of a store without a folder."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import select
+
+from langchain_memengine.storage import dialects
+from langchain_memengine.storage.database import Database, Transaction, to_ms
+from langchain_memengine.storage.schema import documents
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDocument:
+    """A named text.
+
+    Attributes:
+        name: Like a workspace-relative path: ``MEMORY.md``, ``daily/2026-05-19.md``.
+        text: All of it.
+        updated_ms: When it was last changed.
+    """
+
+    name: str
+    text: str
+    updated_ms: int
+
+    @property
+    def hash(self) -> str:
+        """``sha256`` of the text in UTF-8, hexadecimal."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+
+def all_documents(tx: Transaction) -> list[StoredDocument]:
+    """Return every document, by name."""
+    rows = tx.connection.execute(
+        select(documents.c.name, documents.c.text, documents.c.updated_at)
+        .where(documents.c.store_id == tx.store_id)
+        .order_by(documents.c.name)
+    )
+    return [StoredDocument(*row) for row in rows]
+
+
+class TableNotes:
+    """Read and write notes in the database; the twin of ``workspace.notes.DiskNotes``."""
+
+    def __init__(self, database: Database, clock: Callable[[], datetime]) -> None:
+        self._database = database
+        self._clock = clock
+
+    def read(self, name: str) -> str:
+        """Return a note's text, ``""`` if there is none."""
+        with self._database.read() as tx:
+            return _text(tx, name)
+
+    def update(self, name: str, change: Callable[[str], str]) -> None:
+        """Replace a note's text by ``change(text)``, atomically; nothing if it stays the same."""
+        with self._database.write() as tx:
+            old = _text(tx, name)
+            new = change(old)
+            if new != old:
+                row = {
+                    "store_id": tx.store_id,
+                    "name": name,
+                    "text": new,
+                    "updated_at": to_ms(self._clock()),
+                }
+                dialects.upsert(tx.connection, documents, [row])
+
+    def names(self) -> list[str]:
+        """Return the names of all notes, sorted."""
+        with self._database.read() as tx:
+            return [document.name for document in all_documents(tx)]
+
+
+def _text(tx: Transaction, name: str) -> str:
+    return (
+        tx.connection.execute(
+            select(documents.c.text).where(
+                documents.c.store_id == tx.store_id, documents.c.name == name
+            )
+        ).scalar_one_or_none()
+        or ""
+    )

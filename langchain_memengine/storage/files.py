@@ -1,0 +1,92 @@
+"""File rows: what is indexed of each file, and the stat it had then."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import delete, func, select
+
+from langchain_memengine.storage import dialects
+from langchain_memengine.storage.database import Transaction, to_ms
+from langchain_memengine.storage.schema import files
+from langchain_memengine.storage.statements import batches
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedFile:
+    """A file as it was when it was indexed.
+
+    Attributes:
+        path: Workspace-relative path with ``/``.
+        source: URI its chunks are stored under.
+        size: Bytes.
+        mtime_ns: Modification time in nanoseconds.
+        hash: ``sha256`` of its bytes, hexadecimal; ``""`` if it could not be read.
+        problem: Why it could not be read; it is not read again before it changes.
+    """
+
+    path: str
+    source: str
+    size: int
+    mtime_ns: int
+    hash: str
+    problem: str | None = None
+
+
+def of_workspace(tx: Transaction, workspace_id: str) -> dict[str, IndexedFile]:
+    """Return the indexed files of a workspace by path."""
+    rows = tx.connection.execute(
+        select(
+            files.c.path,
+            files.c.source,
+            files.c.size,
+            files.c.mtime_ns,
+            files.c.hash,
+            files.c.problem,
+        ).where(files.c.store_id == tx.store_id, files.c.workspace_id == workspace_id)
+    )
+    return {row.path: IndexedFile(*row) for row in rows}
+
+
+def put(
+    tx: Transaction, workspace_id: str, indexed: Sequence[IndexedFile], *, now: datetime
+) -> None:
+    """Note files as indexed, replacing what was known of them."""
+    rows = [
+        {
+            "store_id": tx.store_id,
+            "workspace_id": workspace_id,
+            "path": file.path,
+            "source": file.source,
+            "size": file.size,
+            "mtime_ns": file.mtime_ns,
+            "hash": file.hash,
+            "problem": file.problem,
+            "indexed_at": to_ms(now),
+        }
+        for file in indexed
+    ]
+    dialects.upsert(tx.connection, files, rows)
+
+
+def forget(tx: Transaction, workspace_id: str, paths: Sequence[str]) -> None:
+    """Remove file rows; their chunks are removed by source."""
+    for batch in batches(paths):
+        tx.connection.execute(
+            delete(files).where(
+                files.c.store_id == tx.store_id,
+                files.c.workspace_id == workspace_id,
+                files.c.path.in_(batch),
+            )
+        )
+
+
+def count(tx: Transaction) -> int:
+    """Return how many files the store has indexed, over all workspaces."""
+    return tx.connection.execute(
+        select(func.count())
+        .select_from(files)
+        .where(files.c.store_id == tx.store_id, files.c.problem.is_(None))
+    ).scalar_one()

@@ -1,0 +1,247 @@
+"""The tables. One set for every database; what differs between them is in ``dialects``.
+
+Times are integer milliseconds since 1970 UTC. ``store_id`` keeps several stores in one database
+apart. ``seq`` is the value of the change counter when a row became visible as it is.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Float,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    PrimaryKeyConstraint,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+metadata = MetaData()
+
+# SQLite aliases its row id only for a column declared INTEGER.
+_RowNumber = BigInteger().with_variant(Integer, "sqlite")
+
+
+def _store() -> Column[str]:
+    return Column("store_id", String(64), nullable=False)
+
+
+def _time(name: str, *, nullable: bool = True) -> Column[int]:
+    return Column(name, BigInteger, nullable=nullable)
+
+
+def _provenance() -> list[Column[str] | Column[int]]:
+    """Return the columns that every remembered text carries, as :class:`types.Provenance`."""
+    return [
+        Column("scope", String(16), nullable=False),
+        Column("owner", String(255), nullable=False, default=""),
+        Column("origin", String(16), nullable=False),
+        Column("trust", String(16), nullable=False),
+        Column("thread_id", String(255)),
+        Column("commit_id", String(64)),
+        _time("event_at"),
+        _time("valid_from"),
+        _time("expires_at"),
+        Column("source", String(1024), nullable=False),
+        Column("metadata", Text, nullable=False, default="{}"),
+        _time("created_at", nullable=False),
+    ]
+
+
+meta = Table(
+    "meta",
+    metadata,
+    _store(),
+    Column("key", String(64), nullable=False),
+    Column("value", Text, nullable=False),
+    PrimaryKeyConstraint("store_id", "key"),
+)
+
+counters = Table(
+    "counters",
+    metadata,
+    _store(),
+    Column("name", String(16), nullable=False),
+    Column("value", BigInteger, nullable=False),
+    PrimaryKeyConstraint("store_id", "name"),
+)
+
+files = Table(
+    "files",
+    metadata,
+    _store(),
+    Column("workspace_id", String(128), nullable=False),
+    Column("path", String(1024), nullable=False),
+    Column("source", String(1024), nullable=False),
+    Column("size", BigInteger, nullable=False),
+    Column("mtime_ns", BigInteger, nullable=False),
+    Column("hash", String(64), nullable=False),
+    Column("problem", Text),
+    _time("indexed_at", nullable=False),
+    PrimaryKeyConstraint("store_id", "workspace_id", "path"),
+)
+
+chunks = Table(
+    "chunks",
+    metadata,
+    Column("num", _RowNumber, primary_key=True, autoincrement=True),
+    _store(),
+    Column("id", String(64), nullable=False),
+    Column("partition_key", String(128), nullable=False),
+    Column("workspace_id", String(128), nullable=False, default=""),
+    Column("path", String(1024), nullable=False, default=""),
+    Column("ord", Integer, nullable=False),
+    Column("start_line", Integer, nullable=False),
+    Column("end_line", Integer, nullable=False),
+    Column("tokens", Integer, nullable=False),
+    Column("heading", Text, nullable=False, default=""),
+    Column("text", Text, nullable=False),
+    Column("text_hash", String(64), nullable=False),
+    *_provenance(),
+    Column("seq", BigInteger, nullable=False),
+    UniqueConstraint("store_id", "id", name="uq_chunks_id"),
+    Index("ix_chunks_source", "store_id", "source"),
+    Index("ix_chunks_partition", "store_id", "partition_key", "num"),
+    Index("ix_chunks_seq", "store_id", "seq"),
+    Index("ix_chunks_text_hash", "store_id", "text_hash"),
+    # Numbers are never used twice: derived indexes and tombstones name chunks by number.
+    sqlite_autoincrement=True,
+)
+
+tombstones = Table(
+    "tombstones",
+    metadata,
+    _store(),
+    Column("num", BigInteger, nullable=False),
+    Column("chunk_id", String(64), nullable=False),
+    Column("partition_key", String(128), nullable=False),
+    Column("seq", BigInteger, nullable=False),
+    _time("at", nullable=False),
+    PrimaryKeyConstraint("store_id", "num"),
+    Index("ix_tombstones_seq", "store_id", "seq"),
+)
+
+embeddings = Table(
+    "embeddings",
+    metadata,
+    _store(),
+    Column("text_hash", String(64), nullable=False),
+    Column("model", String(255), nullable=False),
+    Column("dimension", Integer, nullable=False),
+    Column("vector", LargeBinary, nullable=False),
+    PrimaryKeyConstraint("store_id", "text_hash", "model"),
+)
+
+chunk_access = Table(
+    "chunk_access",
+    metadata,
+    _store(),
+    Column("chunk_id", String(64), nullable=False),
+    Column("count", Integer, nullable=False),
+    _time("last_at", nullable=False),
+    Column("seq", BigInteger, nullable=False),
+    PrimaryKeyConstraint("store_id", "chunk_id"),
+    Index("ix_chunk_access_seq", "store_id", "seq"),
+)
+
+documents = Table(
+    "documents",
+    metadata,
+    _store(),
+    Column("name", String(1024), nullable=False),
+    Column("text", Text, nullable=False),
+    _time("updated_at", nullable=False),
+    PrimaryKeyConstraint("store_id", "name"),
+)
+
+memories = Table(
+    "memories",
+    metadata,
+    _store(),
+    Column("id", String(64), nullable=False),
+    Column("text", Text, nullable=False),
+    *_provenance(),
+    _time("updated_at", nullable=False),
+    Column("seq", BigInteger, nullable=False),
+    PrimaryKeyConstraint("store_id", "id"),
+    Index("ix_memories_owner", "store_id", "scope", "owner"),
+)
+
+memory_revisions = Table(
+    "memory_revisions",
+    metadata,
+    _store(),
+    Column("id", String(64), nullable=False),
+    Column("kind", String(32), nullable=False),
+    Column("target_id", String(64), nullable=False),
+    Column("before", Text),
+    Column("after", Text),
+    Column("commit_id", String(64)),
+    _time("at", nullable=False),
+    PrimaryKeyConstraint("store_id", "id"),
+    Index("ix_memory_revisions_target", "store_id", "target_id"),
+)
+
+supersessions = Table(
+    "supersessions",
+    metadata,
+    _store(),
+    Column("old_id", String(64), nullable=False),
+    Column("new_id", String(64), nullable=False),
+    Column("commit_id", String(64)),
+    Column("confidence", Float),
+    _time("at", nullable=False),
+    PrimaryKeyConstraint("store_id", "old_id", "new_id"),
+)
+
+commits = Table(
+    "commits",
+    metadata,
+    _store(),
+    Column("id", String(64), nullable=False),
+    Column("thread_id", String(255), nullable=False),
+    Column("parents", Text, nullable=False),
+    Column("kind", String(32), nullable=False),
+    _time("created_at", nullable=False),
+    PrimaryKeyConstraint("store_id", "id"),
+    Index("ix_commits_thread", "store_id", "thread_id"),
+)
+
+thread_heads = Table(
+    "thread_heads",
+    metadata,
+    _store(),
+    Column("thread_id", String(255), nullable=False),
+    Column("checkpoint_id", String(255), nullable=False),
+    Column("heads", Text, nullable=False),
+    _time("updated_at", nullable=False),
+    PrimaryKeyConstraint("store_id", "thread_id"),
+)
+
+schema_migrations = Table(
+    "schema_migrations",
+    metadata,
+    Column("name", String(64), primary_key=True),
+    _time("applied_at", nullable=False),
+)
+
+INITIAL_TABLES = (
+    meta,
+    counters,
+    files,
+    chunks,
+    tombstones,
+    embeddings,
+    chunk_access,
+    documents,
+    memories,
+    memory_revisions,
+    supersessions,
+    commits,
+    thread_heads,
+)

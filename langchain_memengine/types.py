@@ -1,0 +1,382 @@
+"""The frozen values that pass between modules.
+
+They hold no behaviour beyond what can be derived from their own fields, and they import no
+framework, so every layer may use them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+Scope = Literal["global", "personal", "agent_notes", "agent_config", "wiki", "db_cache"]
+"""Who may read and write a memory; the table is in ``docs/security.md``."""
+
+Origin = Literal["user", "assistant", "tool", "file", "app", "llm_extract"]
+"""Where a text came from."""
+
+Trust = Literal["trusted", "unverified", "untrusted"]
+"""How far a text may influence the agent."""
+
+VectorPath = Literal["exact", "chroma"]
+"""Which index answered the vector leg."""
+
+Metadata = Mapping[str, Any]
+"""JSON-able values a memory carries: str, int, float, bool, None, lists and nested mappings."""
+
+Progress = Callable[[int, int], None]
+"""Called with (done, total) while long work goes on."""
+
+LOCAL_USER = "local"
+"""Id of the single user of a store that names no users."""
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """The caller of an operation.
+
+    Attributes:
+        user_id: Whose personal memory is readable and writable.
+        is_admin: Whether global and agent configuration memory is writable.
+    """
+
+    user_id: str = LOCAL_USER
+    is_admin: bool = False
+
+
+LOCAL_ADMIN = Actor(LOCAL_USER, is_admin=True)
+"""The default actor: the one local user, who owns the machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """One searchable piece of a text.
+
+    Attributes:
+        id: ``sha256(source + NUL + start_line + NUL + text)``, hexadecimal.
+        source: URI of the text: ``file:<workspace>/<path>``, ``doc:<owner>/<id>``, …
+        ord: Position in the text, from 0.
+        start_line: First line, 1-based, as an editor counts.
+        end_line: Last line, 1-based, inclusive.
+        tokens: Estimated tokens of ``text``.
+        text: Verbatim slice of the source.
+        hash: ``sha256(text)``, hexadecimal; the key of its embedding.
+        heading: The headings the chunk stands under, joined with `` > ``; ``""`` if none.
+    """
+
+    id: str
+    source: str
+    ord: int
+    start_line: int
+    end_line: int
+    tokens: int
+    text: str
+    hash: str
+    heading: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """What a stored text carries besides its words; the same for all chunks of one text.
+
+    Attributes:
+        scope: Who may read and write it.
+        owner: Folder name of the user (``slug(user_id)``) for ``personal`` memory, else ``""``.
+        origin: Where the text came from.
+        trust: How far it may influence the agent.
+        path: Workspace-relative path of a file, with ``/``; ``""`` when it is no file.
+        workspace_id: Which workspace the file belongs to; ``""`` when it is no file.
+        thread_id: Conversation it was learnt in, if any.
+        commit_id: Memory commit it belongs to, if any.
+        event_at: When what it tells happened (aware UTC); ``None`` never ages.
+        valid_from: Not returned before this time, if set.
+        expires_at: Not returned from this time on, if set.
+        metadata: The user's own values, filterable.
+    """
+
+    scope: Scope = "global"
+    owner: str = ""
+    origin: Origin = "app"
+    trust: Trust = "trusted"
+    path: str = ""
+    workspace_id: str = ""
+    thread_id: str | None = None
+    commit_id: str | None = None
+    event_at: datetime | None = None
+    valid_from: datetime | None = None
+    expires_at: datetime | None = None
+    metadata: Metadata = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """What a search may return, applied before the best ``k`` are chosen.
+
+    Attributes:
+        path: Glob over workspace-relative paths (``*`` and ``**``), like ``daily/**``.
+        source: Source URI, exactly, or a prefix when it ends with ``*``.
+        not_sources: Source URIs that may not be returned.
+        metadata: Conditions by key: a value for equality, ``{"$in": [...]}``, or a range
+            with ``$gt``, ``$gte``, ``$lt``, ``$lte``. All must hold; a missing key never does.
+            ``{"$or": [{...}, {...}]}`` and ``$and`` combine such mappings.
+        scope: Only memory of this scope.
+        since: Only what happened at or after this time (aware).
+        until: Only what happened before this time (aware).
+    """
+
+    path: str | None = None
+    source: str | None = None
+    not_sources: tuple[str, ...] = ()
+    metadata: Metadata = field(default_factory=dict)
+    scope: Scope | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether everything passes."""
+        return self == _NO_FILTER
+
+
+_NO_FILTER = Filter()
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One line worth pinning in MEMORY.md.
+
+    Attributes:
+        source: Where it stands, like ``architecture.md#Decisions``.
+        text: The fact itself, one line.
+    """
+
+    source: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """Why a hit stands where it stands.
+
+    Attributes:
+        keyword_rank: Rank in the keyword leg, from 1; ``None`` if it did not match.
+        bm25: Raw BM25 score; ``None`` if it did not match.
+        vector_rank: Rank in the vector leg, from 1; ``None`` if it was no candidate.
+        cosine: Cosine similarity to the query, -1 to 1; ``None`` without an embedding.
+        vector_path: Which index answered the vector leg.
+        context_rank: Rank of the surrounding file or conversation, from 1.
+        fused: Score of the ranking preset before decay and bonus.
+        age_days: Age used for the decay; ``None`` never ages.
+        decay: Factor of the age, 0 to 1.
+        access_count: How often tools or recording retrievers returned it.
+        access_bonus: What that added to the score.
+        ranking: Name of the ranking preset.
+        origin: Where the text came from.
+        trust: How far it may influence the agent.
+    """
+
+    keyword_rank: int | None
+    bm25: float | None
+    vector_rank: int | None
+    cosine: float | None
+    vector_path: VectorPath | None
+    context_rank: int | None
+    fused: float
+    age_days: float | None
+    decay: float
+    access_count: int
+    access_bonus: float
+    ranking: str
+    origin: Origin
+    trust: Trust
+
+    def __str__(self) -> str:
+        """Return the parts that applied, on one line."""
+        parts = [f"{self.ranking} {self.fused:.4f}"]
+        if self.bm25 is not None:
+            parts.append(f"bm25 {self.bm25:.2f} (#{self.keyword_rank})")
+        if self.cosine is not None:
+            place = f" (#{self.vector_rank}, {self.vector_path})" if self.vector_rank else ""
+            parts.append(f"cosine {self.cosine:.2f}{place}")
+        if self.context_rank is not None:
+            parts.append(f"context #{self.context_rank}")
+        if self.age_days is not None:
+            parts.append(f"{self.age_days:.0f} days old × {self.decay:.2f}")
+        if self.access_bonus:
+            parts.append(f"{self.access_count} accesses + {self.access_bonus:.4f}")
+        return " · ".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One search result, best first in :class:`SearchResult`.
+
+    Attributes:
+        id: Chunk id.
+        text: Verbatim text of the chunk.
+        score: Final score; only its order within one search means anything.
+        source: URI of the text the chunk is from.
+        path: Workspace-relative path; ``""`` when it is no file.
+        start_line: First line, 1-based.
+        end_line: Last line, 1-based, inclusive.
+        heading: Headings the chunk stands under.
+        tokens: Estimated tokens of ``text``.
+        scope: Who may read it.
+        owner: Folder name of the user for personal memory, else ``""``.
+        event_at: When what it tells happened; ``None`` never ages.
+        metadata: The user's own values.
+        receipt: Why it stands here.
+    """
+
+    id: str
+    text: str
+    score: float
+    source: str
+    path: str
+    start_line: int
+    end_line: int
+    heading: str
+    tokens: int
+    scope: Scope
+    owner: str
+    event_at: datetime | None
+    metadata: Metadata
+    receipt: Receipt
+
+    @property
+    def bm25(self) -> float | None:
+        """Raw BM25 score; ``None`` if the keyword leg did not match."""
+        return self.receipt.bm25
+
+    @property
+    def cosine(self) -> float | None:
+        """Cosine similarity to the query; ``None`` without an embedding."""
+        return self.receipt.cosine
+
+    @property
+    def location(self) -> str:
+        """``path:start-end``, or the source URI when it is no file."""
+        return f"{self.path or self.source}:{self.start_line}-{self.end_line}"
+
+    def __str__(self) -> str:
+        """Return location, score, receipt and the text's first line."""
+        first_line = next(iter(self.text.strip().splitlines()), "")
+        return f"{self.score:.4f}  {self.location}  {first_line[:80]}\n        {self.receipt}"
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """The answer to one query.
+
+    Attributes:
+        hits: Best first, at most ``k``.
+        degraded: What made the answer poorer than asked, in words; empty when nothing did.
+        auto_synced: Whether changed files were indexed first.
+        timings: Milliseconds by stage (``sync``, ``embed``, ``keyword``, ``vector``, ``fuse``,
+            ``rows``, ``total``).
+    """
+
+    hits: tuple[Hit, ...]
+    degraded: tuple[str, ...] = ()
+    auto_synced: bool = False
+    timings: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class FileProblem:
+    """A file that was not indexed, and why."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class IndexReport:
+    """What one sync did.
+
+    Attributes:
+        indexed: Files whose rows were replaced (or would be, in a dry run).
+        unchanged: Files that were already up to date.
+        removed: Files that are gone from disk and now from the index.
+        skipped: Files that are no memory: binary, too large, not regular, …
+        failed: Files that should be indexed and could not; they stay dirty and are retried.
+        chunks: Chunks written.
+        embedded: Texts sent to the embedder.
+        reused: Chunks whose embedding was already known.
+        pending: Chunks still without an embedding; searched by keyword only.
+        tokens: Estimated tokens of the texts sent to the embedder.
+        degraded: What made the index poorer than asked, in words.
+        dry_run: Whether nothing was written.
+    """
+
+    indexed: int = 0
+    unchanged: int = 0
+    removed: int = 0
+    skipped: tuple[FileProblem, ...] = ()
+    failed: tuple[FileProblem, ...] = ()
+    chunks: int = 0
+    embedded: int = 0
+    reused: int = 0
+    pending: int = 0
+    tokens: int = 0
+    degraded: tuple[str, ...] = ()
+    dry_run: bool = False
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything that should be indexed is, with its embedding."""
+        return not (self.failed or self.pending or self.degraded)
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """Size of a store.
+
+    Attributes:
+        files: Indexed files.
+        chunks: Searchable chunks, files and documents together.
+        embeddings: Chunks that have an embedding of the current model.
+        embedding_model: Identity of the current model; ``None`` in keyword-only mode.
+        change_counter: Grows with every visible change.
+    """
+
+    files: int
+    chunks: int
+    embeddings: int
+    embedding_model: str | None
+    change_counter: int
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a chunk is, or is not, in the answer to a query.
+
+    Attributes:
+        chunk_id: The chunk asked about.
+        found: Whether it is among the ``k`` hits.
+        reason: The answer in one sentence.
+        rank: Its place, from 1, among everything that had a reason to be a hit.
+        hit: The hit with its receipt, when it was ranked at all.
+    """
+
+    chunk_id: str
+    found: bool
+    reason: str
+    rank: int | None = None
+    hit: Hit | None = None
+
+
+def as_json(value: object) -> Any:
+    """Return ``value`` as plain JSON types: dataclasses as dicts, datetimes as ISO 8601."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: as_json(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, Mapping):
+        return {str(key): as_json(inner) for key, inner in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        return [as_json(inner) for inner in value]
+    return value

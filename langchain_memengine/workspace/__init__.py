@@ -1,0 +1,1 @@
+"""The Markdown files on disk."""

@@ -1,0 +1,55 @@
+"""The parts of a glob as regular expressions that match in linear time."""
+
+from __future__ import annotations
+
+import re
+
+
+def part_regex(part: str) -> str:
+    """Return the regex of what stands between two ``/`` of a glob.
+
+    Each ``*`` takes the shortest way to what follows it and never gives back, so a text that does
+    not match is found out in linear time.
+    """
+    pieces = [""]
+    at = 0
+    while at < len(part):
+        if part[at] == "*":
+            pieces.append("")
+            at += 1
+        else:
+            piece, at = _one_character(part, at)
+            pieces[-1] += piece
+    first, *rest = pieces
+    if not rest:
+        return first
+    *middle, last = rest
+    spans = "".join(rf"(?>[^/]*?{piece})" for piece in middle if piece)
+    return rf"(?>{first}{spans}[^/]*{last}(?=/|\Z))"
+
+
+def _one_character(part: str, at: int) -> tuple[str, int]:
+    """Return the regex for the character, ``?`` or ``[...]`` at a position, and the next one."""
+    if part[at] == "?":
+        return "[^/]", at + 1
+    if part[at] == "[":
+        start = at + 2 if part.startswith("!", at + 1) else at + 1
+        end = part.find("]", start + 1)  # a "]" that comes first is a member
+        if end > 0:
+            ranges = _ranges(part[start:end])
+            negated = start == at + 2
+            if negated:
+                return rf"[^/{ranges}]", end + 1
+            return rf"(?!/)[{ranges}]" if ranges else "(?!)", end + 1
+    return re.escape(part[at]), at + 1
+
+
+def _ranges(members: str) -> str:
+    """Return the inside of a regex class; a range that runs backwards is empty."""
+    out = ""
+    for low, high, single in re.findall(r"(?s)(.)-(.)|(.)", members):
+        if single:
+            out += re.escape(single)
+        elif low <= high:
+            out += f"{re.escape(low)}-{re.escape(high)}"
+    return out

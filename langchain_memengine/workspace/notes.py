@@ -1,0 +1,225 @@
+"""Write the Markdown of a workspace: daily entries, task summaries and pinned facts.
+
+`Workspace` knows what is written; a `Notes` knows where the texts are kept, on disk or in a table.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Protocol
+
+from langchain_memengine.errors import ConfigurationError
+from langchain_memengine.types import Fact
+from langchain_memengine.workspace.files import (
+    UnreadableFileError,
+    read_text,
+    scan,
+    update_text,
+)
+from langchain_memengine.workspace.layout import (
+    DAILY_DIR,
+    DREAMS_FILE,
+    TASKS_DIR,
+    Layout,
+    daily_date,
+    daily_name,
+    inside,
+    memory_names,
+    owner_prefix,
+    task_name,
+)
+
+_FACT_MARK = re.compile(r"<!-- sha256:([0-9a-f]{64}) -->")
+
+
+class Notes(Protocol):
+    """Where named Markdown texts are kept; names are workspace-relative, like ``DREAMS.md``."""
+
+    def read(self, name: str) -> str:
+        """Return a text; ``""`` if there is none of that name."""
+        ...
+
+    def update(self, name: str, change: Callable[[str], str]) -> None:
+        """Replace a text by what ``change`` makes of it, with no other update in between.
+
+        ``change`` may be called more than once. Nothing is written when it returns what it got.
+        """
+        ...
+
+    def names(self) -> list[str]:
+        """Return the names of all texts, sorted."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class DiskNotes:
+    """Notes as ``.md`` files under a root; folders are made when the first text needs them.
+
+    Attributes:
+        root: Folder of the workspace.
+    """
+
+    root: Path
+
+    def read(self, name: str) -> str:
+        """Return the text of a file; ``""`` if it does not exist.
+
+        Raises:
+            ConfigurationError: The name leaves the root.
+            UnreadableFileError: There is something that is no text file.
+        """
+        inside(self.root, name)
+        try:
+            return read_text(self.root, name, None).text
+        except UnreadableFileError as error:
+            if error.gone:
+                return ""
+            raise
+
+    def update(self, name: str, change: Callable[[str], str]) -> None:
+        """Change a file's text in one step, against all other processes too.
+
+        Raises:
+            ConfigurationError: The name leaves the root.
+            UnreadableFileError: There is something that is no text file; it is left as it is.
+            StorageError: It cannot be written; ``StorageFullError`` when the disk is full.
+        """
+        path = inside(self.root, name)
+        update_text(path, change, lock=Layout(self.root).state_dir / "notes.lock")
+
+    def names(self) -> list[str]:
+        """Return the names of all Markdown files, sorted; none when there is no root yet."""
+        if not self.root.exists():
+            return []
+        found = scan(self.root, ["**/*.md"], ["node_modules/**", ".git/**"], max_bytes=2**63)
+        return [file.path for file in found.files]
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """The Markdown of everyone, or of one owner under ``users/<slug>/``.
+
+    Times must be aware; they are written in UTC.
+
+    Attributes:
+        notes: Where the texts are kept.
+        owner: Whose texts; ``""`` for those of everyone.
+    """
+
+    notes: Notes
+    owner: str = ""
+
+    def append_daily(self, now: datetime, stage: str, body: str) -> str:
+        """Add ``## HH:MM — <stage>`` and a body to the day's event log; return its name.
+
+        Raises:
+            ConfigurationError: ``now`` has no time zone.
+        """
+        moment = _in_utc(now)
+        entry = f"## {moment:%H:%M} — {_one_line(stage)}\n\n{body}\n"
+        name = owner_prefix(self.owner) + daily_name(moment)
+        self.notes.update(name, lambda old: _with_section(old, entry))
+        return name
+
+    def write_task_summary(self, task_id: str, title: str, body: str) -> str:
+        """Write or overwrite a task's summary; return its name."""
+        name = owner_prefix(self.owner) + task_name(task_id)
+        summary = f"# {_one_line(title)}\n\n{body}\n"
+        self.notes.update(name, lambda _: summary)
+        return name
+
+    def promote_facts(self, now: datetime, task_id: str, facts: Sequence[Fact]) -> int:
+        """Add facts to ``MEMORY.md`` under a dated heading; return how many were new.
+
+        A fact is known when the sha256 of its text, taken as one line, stands in a comment in the
+        file. A fact without text is none. Nothing is written when none is new.
+
+        Raises:
+            ConfigurationError: ``now`` has no time zone.
+        """
+        heading = f"## {_in_utc(now):%Y-%m-%d} — {_inert(task_id)}"
+        written = 0
+
+        def change(old: str) -> str:
+            nonlocal written
+            bullets = _new_bullets(facts, known=set(_FACT_MARK.findall(old)))
+            written = len(bullets)
+            section = heading + "\n\n" + "".join(bullets)
+            return _with_section(old, section) if bullets else old
+
+        self.notes.update(self._memory_name(), change)
+        return written
+
+    def read_memory(self) -> str:
+        """Return the text of ``MEMORY.md`` (``Memory.md`` where that is absent), or ``""``."""
+        return self.notes.read(self._memory_name())
+
+    def list_files(self) -> list[str]:
+        """Return what exists: MEMORY, DREAMS, daily files newest first, task files sorted."""
+        prefix = owner_prefix(self.owner)
+        names = self.notes.names()
+        pinned = [self._memory_name(), prefix + DREAMS_FILE]
+        daily = _directly_in(prefix + DAILY_DIR, names)
+        tasks = _directly_in(prefix + TASKS_DIR, names)
+        daily.sort(key=lambda name: (daily_date(name) or date.min, name), reverse=True)
+        return [*(name for name in pinned if name in names), *daily, *sorted(tasks)]
+
+    def _memory_name(self) -> str:
+        name, legacy = memory_names(self.owner)
+        if self.notes.read(name):  # the usual case needs no list of all names
+            return name
+        names = self.notes.names()
+        return legacy if legacy in names and name not in names else name
+
+
+def fact_hash(text: str) -> str:
+    """Return the sha256 under which ``MEMORY.md`` knows a fact, hexadecimal."""
+    return hashlib.sha256(_one_line(text).encode("utf-8", "backslashreplace")).hexdigest()
+
+
+def _new_bullets(facts: Sequence[Fact], known: set[str]) -> list[str]:
+    bullets = []
+    for fact in facts:
+        digest = fact_hash(fact.text)
+        text = _inert(fact.text)
+        if text and digest not in known:
+            known.add(digest)
+            source = f" ({_inert(fact.source)})" if fact.source.strip() else ""
+            bullets.append(f"- {text}{source} <!-- sha256:{digest} -->\n")
+    return bullets
+
+
+def _with_section(old: str, section: str) -> str:
+    """Return the text with a section at its end, behind a blank line."""
+    if not old:
+        return section
+    flat = old.replace("\r\n", "\n")
+    line_ends = len(flat) - len(flat.rstrip("\n"))
+    return old + "\n" * max(0, 2 - line_ends) + section
+
+
+def _directly_in(folder: str, names: Sequence[str]) -> list[str]:
+    return [name for name in names if name.rpartition("/")[0] == folder]
+
+
+def _one_line(text: str) -> str:
+    """Return the text with its lines joined by spaces, blank ones dropped."""
+    return " ".join(line.strip() for line in text.splitlines() if line.strip())
+
+
+def _inert(text: str) -> str:
+    """Return one line that cannot open or close a comment, so that it cannot forge a hash."""
+    return _one_line(text).replace("<!--", "&lt;!--").replace("-->", "--&gt;")
+
+
+def _in_utc(now: datetime) -> datetime:
+    if now.utcoffset() is None:
+        raise ConfigurationError(
+            f"The time {now.isoformat()} has no time zone. Pass an aware one: datetime.now(UTC)."
+        )
+    return now.astimezone(UTC)

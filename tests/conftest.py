@@ -1,0 +1,20 @@
+"""What holds for every unit test: no network, and reproducible Hypothesis runs in CI."""
+
+import os
+
+import pytest
+from hypothesis import settings
+from pytest_socket import disable_socket
+
+# Contracts are no test modules: pytest must be told to explain their assertions.
+pytest.register_assert_rewrite("tests.storage.contract", "tests.storage.contract_chunks")
+
+# No deadline: the first example pays for lazy imports, and shared runners are slow at random.
+settings.register_profile("dev", deadline=None, max_examples=100)
+settings.register_profile("ci", parent=settings.get_profile("dev"), derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI") else "dev")
+
+
+def pytest_runtest_setup() -> None:
+    # Unix sockets stay open: asyncio's event loop wakes itself through a pair of them.
+    disable_socket(allow_unix_socket=True)

@@ -1,0 +1,155 @@
+"""Why a chunk is, or is not, in an answer."""
+
+import hashlib
+from datetime import timedelta
+
+import pytest
+
+from langchain_memengine.config import RANKINGS
+from langchain_memengine.errors import NotFoundError
+from langchain_memengine.types import Actor, Chunk, Provenance
+from tests.fakes.clock import START, FixedClock
+from tests.fakes.embeddings import FakeEmbeddings
+from tests.fakes.engines import make_engine
+
+
+@pytest.fixture(params=["memory", "disk"])
+def engine(request, tmp_path):
+    root = tmp_path if request.param == "disk" else None
+    with make_engine(root, embeddings=FakeEmbeddings(256), clock=FixedClock()) as engine:
+        engine.add_texts(["tea with milk", "tea", "rockets burn kerosene"], ids=["a", "b", "c"])
+        yield engine
+
+
+def id_of(engine, word, **options):
+    return engine.search(word, 50, **options).hits[0].id
+
+
+def test_hit_is_found_with_its_rank_and_reasons(engine):
+    milk = id_of(engine, "milk")
+    explanation = engine.explain("tea milk", milk)
+    assert explanation.found
+    assert (explanation.rank, explanation.chunk_id) == (1, milk)
+    assert explanation.hit == engine.search("tea milk").hits[0]
+    assert "its words match (BM25" in explanation.reason
+    assert "its meaning is near (cosine" in explanation.reason
+
+
+def test_chunk_below_k_is_ranked(engine):
+    tea = engine.search("tea milk").hits[1].id
+    explanation = engine.explain("tea milk", tea, 1)
+    assert (explanation.found, explanation.rank) == (False, 2)
+    assert explanation.reason.startswith("It ranks 2, below the 1 hits wanted. Found because")
+    assert explanation.hit is not None
+    assert explanation.hit.text == "tea"
+
+
+def test_chunk_far_below_k_is_ranked_too(engine):
+    engine.add_texts([f"tea tea tea number{i}" for i in range(200)])
+    far = id_of(engine, "milk")
+    explanation = engine.explain("number7 tea", far, 3)
+    assert not explanation.found
+    assert explanation.rank is not None
+    assert explanation.rank > 3
+
+
+def test_filtered_chunk_says_so(engine):
+    tea = id_of(engine, "milk")
+    explanation = engine.explain("tea", tea, filter={"cat": "food"})
+    assert (explanation.found, explanation.rank, explanation.hit) == (False, None, None)
+    assert explanation.reason.startswith("The filter leaves it out")
+
+
+def test_chunk_without_a_reason_says_how_far_it_is(engine):
+    explanation = engine.explain("tea", id_of(engine, "kerosene"))
+    assert not explanation.found
+    assert "its cosine 0.00 is below 0.25" in explanation.reason
+
+
+def test_chunk_without_a_word_or_vector_says_so():
+    with make_engine() as engine:
+        engine.add_texts(["tea", "kerosene"])
+        explanation = engine.explain("tea", id_of(engine, "kerosene"))
+        assert explanation.reason == (
+            "No word of the query occurs in it, and it has no embedding to compare."
+        )
+
+
+def test_embedder_that_is_down_is_part_of_the_reason(engine):
+    kerosene = id_of(engine, "kerosene")
+    engine._embedding._required().embeddings._faults = [ConnectionError()] * 2
+    explanation = engine.explain("tea", kerosene)
+    assert not explanation.found
+    assert explanation.rank is None
+
+
+def test_chunk_below_min_score_says_so(engine):
+    strict = RANKINGS["profclaw"].model_copy(update={"min_score": 0.9})
+    explanation = engine.explain("tea honey", id_of(engine, "milk"), ranking=strict)
+    assert not explanation.found
+    assert "below the ranking's min_score 0.9" in explanation.reason
+
+
+def test_ranking_that_rates_only_keyword_matches_says_so():
+    class Synonyms(FakeEmbeddings):
+        def _vector(self, text):
+            return super()._vector(text.replace("chai", "tea"))
+
+    with make_engine(embeddings=Synonyms()) as engine:
+        engine.add_texts(["tea"])
+        tea = id_of(engine, "tea")
+        assert engine.explain("chai", tea).found
+        explanation = engine.explain("chai", tea, ranking="decsr")
+        assert explanation.reason == "The ranking 'decsr' scores only texts with a keyword match."
+
+
+def test_chunk_too_like_a_better_one_says_so():
+    diverse = RANKINGS["rrf"].model_copy(update={"mmr_lambda": 0.0})
+    with make_engine(embeddings=FakeEmbeddings(256)) as engine:
+        engine.add_texts(["tea milk", "tea milk", "tea with honey and lemon"])
+        kept = {hit.id for hit in engine.search("tea milk", 2, ranking=diverse).hits}
+        (twin,) = {hit.id for hit in engine.search("tea milk").hits} - kept
+        explanation = engine.explain("tea milk", twin, 2, ranking=diverse)
+        assert explanation.reason == "Better hits say much the same (the ranking's mmr_lambda)."
+
+
+@pytest.mark.parametrize(
+    ("valid_from", "expires_at"),
+    [(START + timedelta(days=1), None), (None, START)],
+    ids=["not yet", "no more"],
+)
+def test_chunk_that_is_not_valid_now_says_so(engine, valid_from, expires_at):
+    provenance = Provenance(valid_from=valid_from, expires_at=expires_at)
+    digest = hashlib.sha256(b"tea tomorrow").hexdigest()
+    chunk = Chunk("c" * 64, "doc:/t", 0, 1, 1, 3, "tea tomorrow", digest)
+    engine._indexer.put({"doc:/t": [(chunk, provenance)]})
+    assert "tea tomorrow" not in {hit.text for hit in engine.search("tomorrow").hits}
+    explanation = engine.explain("tomorrow", "c" * 64)
+    assert explanation.reason == "It is not valid at this time (valid_from, expires_at)."
+    assert not explanation.found
+
+
+@pytest.mark.parametrize(("query", "k"), [("", 6), (" \n", 6), ("tea", 0)])
+def test_query_that_asks_for_nothing_says_so(engine, query, k):
+    explanation = engine.explain(query, id_of(engine, "milk"), k)
+    assert (explanation.found, explanation.reason) == (False, "The query asks for nothing.")
+
+
+@pytest.mark.parametrize("unknown", ["", "nonsense", "\ud800", "' OR 1=1"])
+def test_unknown_chunk_is_named(engine, unknown):
+    with pytest.raises(NotFoundError, match="There is no memory with the id"):
+        engine.explain("tea", unknown)
+
+
+def test_chunk_of_another_user_is_as_unknown_as_any(engine):
+    engine.add_texts(["secret tea"], actor=Actor("alice"))
+    secret = id_of(engine, "secret", actor=Actor("alice"))
+    with pytest.raises(NotFoundError):
+        engine.explain("tea", secret, actor=Actor("bob"))
+
+
+def test_deleted_chunk_is_unknown(engine):
+    tea = id_of(engine, "milk")
+    engine.delete(["a"])
+    with pytest.raises(NotFoundError):
+        engine.explain("tea", tea)

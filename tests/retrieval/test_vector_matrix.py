@@ -1,0 +1,128 @@
+"""Exact vectors against brute force."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from langchain_memengine.retrieval.top import top
+from langchain_memengine.retrieval.vector_matrix import NO_COSINE, VectorMatrix
+
+X, Y = [1.0, 0.0], [0.0, 1.0]
+
+
+def unit(seed, count=1, dimension=4):
+    vectors = np.random.default_rng(seed).normal(size=(count, dimension))
+    return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+
+
+def matrix_of(vectors, slots=None):
+    matrix = VectorMatrix()
+    matrix.grow_to(slots if slots is not None else len(vectors))
+    matrix.put(np.arange(len(vectors)), np.asarray(vectors, np.float32))
+    return matrix
+
+
+def query(values):
+    return np.asarray(values, np.float32)
+
+
+def test_cosines_are_dot_products_and_missing_ones_are_marked():
+    matrix = matrix_of([X, [0.6, 0.8], [-1.0, 0.0]], slots=4)
+    assert matrix.cosines(query(X)).tolist() == pytest.approx([1.0, 0.6, -1.0, NO_COSINE])
+    assert matrix.cosines_of(np.asarray([3, 1]), query(X)).tolist() == pytest.approx(
+        [NO_COSINE, 0.6]
+    )
+    assert len(matrix) == 3
+
+
+def test_a_matrix_without_vectors_has_no_cosines():
+    matrix = VectorMatrix()
+    assert (len(matrix), matrix.cosines(query(X)).tolist()) == (0, [])
+    matrix.grow_to(2)
+    matrix.put(np.zeros(0, np.int64), np.zeros((0, 0), np.float32))
+    assert matrix.cosines(query(X)).tolist() == [NO_COSINE, NO_COSINE]
+    assert matrix.cosines_of(np.asarray([1]), query(X)).tolist() == [NO_COSINE]
+    assert matrix.rows(np.asarray([0, 1])).tolist() == [[0.0], [0.0]]
+
+
+def test_a_removed_vector_is_gone_until_it_is_put_again():
+    matrix = matrix_of([X, Y])
+    matrix.remove([0])
+    matrix.remove([])
+    assert matrix.cosines(query(X)).tolist() == [NO_COSINE, 0.0]
+    assert matrix.rows(np.asarray([1, 0])).tolist() == [Y, [0.0, 0.0]]
+    matrix.put(np.asarray([0]), np.asarray([Y], np.float32))
+    assert matrix.cosines(query(Y)).tolist() == [1.0, 1.0]
+
+
+def test_rows_are_copies():
+    matrix = matrix_of([X])
+    matrix.rows(np.asarray([0]))[:] = 9
+    assert matrix.cosines(query(X)).tolist() == [1.0]
+
+
+operations = st.lists(
+    st.one_of(
+        st.tuples(st.just("grow"), st.integers(0, 40)),
+        st.tuples(st.just("put"), st.sets(st.integers(0, 39), max_size=8)),
+        st.tuples(st.just("remove"), st.sets(st.integers(0, 39), max_size=8)),
+    ),
+    max_size=25,
+)
+
+
+@given(operations)
+def test_any_changes_give_the_cosines_of_brute_force(steps):
+    matrix, slots, model = VectorMatrix(), 0, {}
+    for seed, (what, argument) in enumerate(steps):
+        if what == "grow":
+            slots = max(slots, argument)
+            matrix.grow_to(slots)
+            continue
+        known = sorted(slot for slot in argument if slot < slots)
+        if what == "put":
+            vectors = unit(seed, len(known))
+            matrix.put(np.asarray(known, np.int64), vectors)
+            model |= dict(zip(known, vectors, strict=True))
+        else:
+            matrix.remove(known)
+            model = {slot: v for slot, v in model.items() if slot not in known}
+    asked = unit(999)[0]
+    expected = [
+        float(np.dot(model[slot], asked)) if slot in model else NO_COSINE for slot in range(slots)
+    ]
+    np.testing.assert_allclose(matrix.cosines(asked), expected, atol=1e-6)
+    every = np.arange(slots)[::-1]
+    np.testing.assert_allclose(matrix.cosines_of(every, asked), expected[::-1], atol=1e-6)
+    assert len(matrix) == len(model)
+
+
+def test_the_nearest_come_first_ties_in_order_and_missing_ones_never():
+    cosines = matrix_of([Y, X, [-1.0, 0.0], X, [0.6, 0.8]], slots=6).cosines(query(X))
+    assert top(cosines, 3, above=NO_COSINE).tolist() == [1, 3, 4]
+    assert top(cosines, 99, above=NO_COSINE).tolist() == [1, 3, 4, 0, 2]
+
+
+def test_the_floor_of_few_vectors_is_a_guess():
+    assert VectorMatrix().floor() == 0.25
+    assert matrix_of(unit(1, 15)).floor() == 0.25
+    full = matrix_of(unit(1, 16, dimension=2))
+    assert full.floor() != 0.25
+    full.remove([3])
+    assert full.floor() == 0.25
+
+
+def test_the_floor_is_the_same_for_the_same_vectors():
+    vectors = unit(1, 40, dimension=8)
+    assert matrix_of(vectors).floor() == matrix_of(vectors, slots=60).floor()
+
+
+def test_the_floor_is_two_deviations_above_the_mean_of_random_pairs():
+    # Cosines of random directions in d dimensions have mean 0 and deviation 1 / sqrt(d).
+    assert matrix_of(unit(1, 2000, dimension=100)).floor() == pytest.approx(0.2, abs=0.02)
+
+
+def test_the_floor_stays_between_its_bounds():
+    assert matrix_of([X] * 20).floor() == pytest.approx(0.8)
+    assert matrix_of(np.eye(40)).floor() == pytest.approx(0.1)

@@ -1,0 +1,43 @@
+"""The lock on the derived indexes, within one process."""
+
+import pytest
+
+from langchain_memengine.errors import StorageError, StoreLockedError
+from langchain_memengine.storage.locking import IndexLock
+
+
+def test_the_second_one_is_refused_at_once_until_the_first_lets_go(tmp_path):
+    first, second = IndexLock(tmp_path), IndexLock(tmp_path)
+    first.acquire()
+    with pytest.raises(StoreLockedError, match="maintains the indexes"):
+        second.acquire()
+    first.release()
+    second.acquire()
+    with pytest.raises(StoreLockedError):
+        first.acquire()
+    second.release()
+
+
+def test_releasing_twice_or_what_was_never_taken_is_fine(tmp_path):
+    lock, other = IndexLock(tmp_path), IndexLock(tmp_path)
+    lock.release()
+    lock.acquire()
+    lock.release()
+    lock.release()
+    other.acquire()
+    other.release()
+
+
+def test_stores_do_not_lock_each_other(tmp_path):
+    locks = [IndexLock(tmp_path / name) for name in ("a", "b")]
+    for lock in locks:
+        lock.acquire()
+    for lock in locks:
+        lock.release()
+
+
+def test_a_lock_that_cannot_be_made_is_a_storage_error(tmp_path):
+    (tmp_path / "state").write_text("no folder")
+    with pytest.raises(StorageError, match="cannot be made") as refused:
+        IndexLock(tmp_path / "state").acquire()
+    assert not isinstance(refused.value, StoreLockedError)

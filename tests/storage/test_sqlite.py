@@ -1,0 +1,75 @@
+"""The storage contracts on SQLite, in a file and in memory."""
+
+import pytest
+
+from langchain_memengine.storage.database import Database
+from tests.storage.contract import (
+    NOW,
+    AccessContract,
+    DatabaseContract,
+    DocumentContract,
+    FileContract,
+    MigrationsContract,
+    StoresContract,
+)
+from tests.storage.contract_chunks import ChunkContract, EmbeddingContract
+
+
+class OnFileAndInMemory:
+    """The fixture of an empty store, once for each place SQLite keeps one."""
+
+    @pytest.fixture(params=["file", "memory"])
+    def database(self, request, tmp_path):
+        url = "sqlite://" if request.param == "memory" else f"sqlite:///{tmp_path}/store.sqlite"
+        database = Database(url, store_id="a", now=NOW, busy_timeout_ms=0)
+        yield database
+        database.close()
+
+
+class TestDatabase(OnFileAndInMemory, DatabaseContract):
+    pass
+
+
+class TestMigrations(OnFileAndInMemory, MigrationsContract):
+    pass
+
+
+class TestChunks(OnFileAndInMemory, ChunkContract):
+    pass
+
+
+class TestEmbeddings(OnFileAndInMemory, EmbeddingContract):
+    pass
+
+
+class TestFiles(OnFileAndInMemory, FileContract):
+    pass
+
+
+class TestDocuments(OnFileAndInMemory, DocumentContract):
+    pass
+
+
+class TestAccess(OnFileAndInMemory, AccessContract):
+    pass
+
+
+class TestStores(StoresContract):
+    @pytest.fixture
+    def opened(self, tmp_path):
+        opened: list[Database] = []
+
+        def opener(store_id="a", *, read_only=False):
+            database = Database(
+                f"sqlite:///{tmp_path}/store.sqlite",
+                store_id=store_id,
+                now=NOW,
+                busy_timeout_ms=0,
+                read_only=read_only,
+            )
+            opened.append(database)
+            return database
+
+        yield opener
+        for database in opened:
+            database.close()

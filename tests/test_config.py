@@ -1,0 +1,186 @@
+"""Settings: where they come from, and what cannot work."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from langchain_memengine.config import RANKINGS, MemEngineConfig, load_config, ranking_named
+from langchain_memengine.errors import ConfigurationError
+
+
+@pytest.fixture(autouse=True)
+def _no_settings_from_outside(monkeypatch):
+    for name in MemEngineConfig.model_fields:
+        monkeypatch.delenv(f"MEMENGINE_{name.upper()}", raising=False)
+
+
+def toml(folder: Path, text: str) -> Path:
+    (folder / "memengine.toml").write_text(text, encoding="utf-8")
+    return folder
+
+
+# Precedence
+
+
+def test_argument_comes_before_environment_before_file_before_default(tmp_path, monkeypatch):
+    assert load_config(tmp_path).chunk_tokens == 400
+    toml(tmp_path, "chunk_tokens = 300")
+    assert load_config(tmp_path).chunk_tokens == 300
+    monkeypatch.setenv("MEMENGINE_CHUNK_TOKENS", "200")
+    assert load_config(tmp_path).chunk_tokens == 200
+    assert load_config(tmp_path, chunk_tokens=500).chunk_tokens == 500
+    assert load_config().chunk_tokens == 200
+
+
+def test_each_setting_comes_from_the_best_place_that_has_it(tmp_path, monkeypatch):
+    toml(tmp_path, 'language = "german"\npinned_cap = 1')
+    monkeypatch.setenv("MEMENGINE_PINNED_CAP", "2")
+    config = load_config(tmp_path, ranking="goclaw")
+    assert (config.language, config.pinned_cap, config.ranking.name) == ("german", 2, "goclaw")
+
+
+def test_environment_holds_json_for_lists_and_tables(monkeypatch):
+    monkeypatch.setenv("MEMENGINE_INCLUDE", '["**/*.rst"]')
+    monkeypatch.setenv("MEMENGINE_SOURCES", '{"docs": "/a/docs"}')
+    monkeypatch.setenv("MEMENGINE_SYNC_ON_OPEN", "false")
+    monkeypatch.setenv("MEMENGINE_EMBEDDINGS", "none")
+    config = load_config()
+    assert config.include == ("**/*.rst",)
+    assert config.sources == {"docs": Path("/a/docs")}
+    assert (config.sync_on_open, config.embeddings) == (False, None)
+
+
+def test_file_holds_tables(tmp_path):
+    text = '[sources]\ndocs = "/a/docs"\n[ranking]\nname = "mine"\nmethod = "rrf"\nrrf_k = 5\n'
+    config = load_config(toml(tmp_path, text))
+    assert config.sources == {"docs": Path("/a/docs")}
+    assert (config.ranking.name, config.ranking.rrf_k, config.ranking.k) == ("mine", 5.0, 6)
+
+
+# What cannot work
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [
+        ({"chunk_size": 5}, "chunk_size"),
+        ({"chunk_tokens": "many"}, "chunk_tokens"),
+        ({"chunk_tokens": 15}, "chunk_tokens"),
+        ({"overlap_tokens": 201}, "overlap_tokens=201 must be at most half of chunk_tokens=400"),
+        ({"chunk_tokens": 100}, "overlap_tokens=80 must be at most half of chunk_tokens=100"),
+        ({"overlap_tokens": -1}, "overlap_tokens"),
+        ({"ranking": "best"}, "Unknown ranking preset 'best'"),
+        ({"ranking": {"name": "x", "method": "magic"}}, "ranking.method"),
+        ({"ranking": {"name": "x", "method": "rrf", "rrf_k": 0}}, "ranking.rrf_k"),
+        ({"vector_search": "faiss"}, "vector_search"),
+        ({"min_cosine": 2}, "min_cosine"),
+        ({"bm25_b": 1.1}, "bm25_b"),
+        ({"store_id": ""}, "store_id"),
+        ({"stat_interval_seconds": -1}, "stat_interval_seconds"),
+    ],
+)
+def test_setting_that_cannot_work_is_named(settings, named):
+    with pytest.raises(ConfigurationError, match="The settings cannot work") as caught:
+        load_config(**settings)
+    assert named in str(caught.value)
+
+
+def test_every_wrong_setting_is_named_at_once():
+    with pytest.raises(ConfigurationError) as caught:
+        load_config(bm25_b=2, min_cosine=2, nonsense=1)
+    assert all(name in str(caught.value) for name in ("bm25_b", "min_cosine", "nonsense"))
+
+
+def test_unknown_setting_in_the_file_is_named(tmp_path):
+    with pytest.raises(ConfigurationError, match="chunk_size"):
+        load_config(toml(tmp_path, "chunk_size = 5"))
+
+
+@pytest.mark.parametrize("text", ["chunk_tokens =", "= 3", "\x00"])
+def test_file_that_is_no_toml_is_named(tmp_path, text):
+    with pytest.raises(ConfigurationError, match=r"memengine\.toml cannot be read as TOML"):
+        load_config(toml(tmp_path, text))
+
+
+def test_file_that_is_no_utf8_is_named(tmp_path):
+    (tmp_path / "memengine.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(ConfigurationError, match=r"memengine\.toml"):
+        load_config(tmp_path)
+
+
+def test_environment_that_is_no_json_is_named(monkeypatch):
+    monkeypatch.setenv("MEMENGINE_INCLUDE", '["**/*.md"')
+    with pytest.raises(ConfigurationError, match="MEMENGINE_INCLUDE cannot be read as JSON"):
+        load_config()
+
+
+def test_empty_environment_variable_is_a_value(monkeypatch):
+    monkeypatch.setenv("MEMENGINE_STORE_ID", "")
+    with pytest.raises(ConfigurationError, match="store_id"):
+        load_config()
+
+
+def test_half_the_chunk_is_the_largest_overlap():
+    config = load_config(chunk_tokens=100, overlap_tokens=50)
+    assert (config.chunk_tokens, config.overlap_tokens) == (100, 50)
+
+
+# Values
+
+
+def test_settings_are_frozen():
+    with pytest.raises(ValidationError):
+        MemEngineConfig().chunk_tokens = 5
+    with pytest.raises(ValidationError):
+        RANKINGS["rrf"].k = 5
+
+
+def test_every_setting_is_described():
+    for name, field in MemEngineConfig.model_fields.items():
+        assert field.description, name
+
+
+def test_defaults_are_those_of_the_sources():
+    config = MemEngineConfig()
+    assert (config.chunk_tokens, config.overlap_tokens, config.pinned_cap) == (400, 80, 4000)
+    assert config.include == ("**/*.md", "**/*.mdx", "**/*.txt")
+    assert config.exclude == ("node_modules/**", "dist/**", ".git/**")
+    assert (config.embeddings, config.ranking.name) == ("local", "balanced")
+
+
+def test_presets_carry_the_numbers_of_their_sources():
+    goclaw, decsr, profclaw = (RANKINGS[name] for name in ("goclaw", "decsr", "profclaw"))
+    assert (goclaw.rrf_k, goclaw.keyword_weight, goclaw.vector_weight) == (60, 1, 1)
+    assert (goclaw.decay_rate, goclaw.decay_after_days, goclaw.decay_floor) == (0.015, 14, 0.4)
+    assert (goclaw.access_bonus, goclaw.access_cap, goclaw.decay_weight) == (0.002, 10, 1)
+    assert (decsr.k, decsr.fetch_k(8), decsr.fetch_k(2)) == (8, 32, 8)
+    assert (profclaw.k, profclaw.min_score, profclaw.decay_weight) == (6, 0.1, 0)
+    assert all(name == ranking.name for name, ranking in RANKINGS.items())
+
+
+def test_highest_bonus_of_the_own_fusion_is_smaller_than_a_step_at_rank_100():
+    ranking = RANKINGS["rrf"]
+    step = 1 / (ranking.rrf_k + 99) - 1 / (ranking.rrf_k + 100)
+    weight = min(ranking.keyword_weight, ranking.vector_weight)
+    assert 0 < ranking.access_bonus * ranking.access_cap < step * weight
+
+
+@given(st.floats(allow_nan=True, allow_infinity=True))
+def test_alpha_out_of_range_means_half(alpha):
+    ranking = RANKINGS["decsr"].model_validate({**RANKINGS["decsr"].model_dump(), "alpha": alpha})
+    assert ranking.alpha == (alpha if 0 <= alpha <= 1 else 0.5)
+
+
+@given(st.integers(0, 10_000))
+def test_fetch_k_is_at_least_k(k):
+    for ranking in RANKINGS.values():
+        assert ranking.fetch_k(k) >= k
+
+
+def test_ranking_by_name():
+    assert ranking_named("goclaw") is RANKINGS["goclaw"]
+    with pytest.raises(ConfigurationError, match=r"'GoClaw'.*goclaw, decsr, profclaw"):
+        ranking_named("GoClaw")

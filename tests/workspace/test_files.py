@@ -1,0 +1,548 @@
+"""Scanning, reading and writing files nobody vouches for."""
+
+import errno
+import hashlib
+import os
+import re
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from langchain_memengine.errors import ConfigurationError, StorageError, StorageFullError
+from langchain_memengine.types import FileProblem
+from langchain_memengine.workspace import durable, files
+from langchain_memengine.workspace.files import (
+    FileStat,
+    UnreadableFileError,
+    append_text,
+    glob_regex,
+    read_text,
+    scan,
+    update_text,
+    workspace_id,
+    write_atomic,
+)
+
+INCLUDE = ("**/*.md", "**/*.txt")
+EXCLUDE = ("node_modules/**", ".git/**")
+posix_only = pytest.mark.skipif(os.name == "nt", reason="needs pipes and byte names")
+
+
+def put(root: Path, name: str, content: bytes = b"x") -> Path:
+    path = root / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    return path
+
+
+def names_in(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def found(root: Path, **changes) -> list[str]:
+    settings = {"include": INCLUDE, "exclude": EXCLUDE, "max_bytes": 1000} | changes
+    return [file.path for file in scan(root, **settings).files]
+
+
+def skipped(root: Path) -> list[tuple[str, str]]:
+    return [(p.path, p.reason) for p in scan(root, INCLUDE, EXCLUDE, 1000).skipped]
+
+
+def reason_for(root: Path, path: str, max_bytes: int | None = 1000) -> str:
+    with pytest.raises(UnreadableFileError) as error:
+        read_text(root, path, max_bytes)
+    assert error.value.path == path
+    return error.value.reason
+
+
+# Globs
+
+
+@pytest.mark.parametrize(
+    ("pattern", "matching", "others"),
+    [
+        ("**/*.md", ["a.md", "x/a.md", "x/y/.md"], ["a.mdx", "a.md/b", "xmd"]),
+        ("*.md", ["a.md", ".md"], ["x/a.md"]),
+        ("daily/**", ["daily/a", "daily/x/y"], ["daily", "x/daily/a", "dailyx/a"]),
+        ("a/**/b", ["a/b", "a/x/b", "a/x/y/b"], ["ab", "a/xb", "x/a/b"]),
+        ("a/**/b*/**/c", ["a/b/c", "a/x/b1/y/z/c", "a/c/b/c"], ["a/c", "a/xb/c"]),
+        ("a**b", ["ab", "axyb"], ["a/b"]),
+        ("a?c", ["abc", "a\nc"], ["ac", "a/c"]),
+        ("[a-c]x", ["ax", "cx"], ["dx", "-x"]),
+        ("[!a-c]x", ["dx", "!x"], ["ax", "/x"]),
+        ("[]-]", ["]", "-"], ["["]),
+        ("[+-9]", ["0", "."], ["/"]),
+        ("[z-a]", [], ["z", "a", "m", ""]),
+        ("[ab", ["[ab"], ["a"]),
+        ("a.b(c)", ["a.b(c)"], ["axb(c)", "a.bc"]),
+        ("**", ["a", "a/b"], []),
+        ("**/**/a", ["a", "x/y/a"], ["ba"]),
+        ("[&&~~||[]", ["&", "~", "|", "["], ["a"]),
+        ("a", ["a"], ["A", "a\n"]),
+    ],
+)
+def test_glob_matches_as_documented(pattern, matching, others):
+    regex = glob_regex(pattern)
+    assert [path for path in [*matching, *others] if regex.search(path)] == matching
+
+
+def reference_match(pattern: str, path: str) -> bool:
+    """Decide by trying everything: the definition, in exponential time without the cache."""
+    parts, names = pattern.split("/"), path.split("/")
+
+    @cache
+    def one_part(part: str, name: str) -> bool:
+        if not part:
+            return not name
+        if part[0] == "*":
+            return one_part(part[1:], name) or (bool(name) and one_part(part, name[1:]))
+        return bool(name) and part[0] in {"?", name[0]} and one_part(part[1:], name[1:])
+
+    @cache
+    def all_parts(i: int, j: int) -> bool:
+        if i == len(parts):
+            return j == len(names)
+        if parts[i] == "**":
+            if i + 1 == len(parts):
+                return j < len(names)
+            return all_parts(i + 1, j) or (j < len(names) and all_parts(i, j + 1))
+        return j < len(names) and one_part(parts[i], names[j]) and all_parts(i + 1, j + 1)
+
+    return all_parts(0, 0)
+
+
+NAMES = st.text(alphabet="ab", min_size=1, max_size=4)
+PARTS = st.one_of(st.just("**"), st.text(alphabet="ab*?", min_size=1, max_size=5))
+
+
+@given(st.lists(PARTS, min_size=1, max_size=5), st.lists(NAMES, min_size=1, max_size=6))
+@example(["**", "a", "**", "a", "b"], ["a", "b", "a", "a", "b"])
+@example(["*ab*b"], ["aabb"])
+def test_glob_agrees_with_the_definition(parts, names):
+    pattern, path = "/".join(parts), "/".join(names)
+    assert bool(glob_regex(pattern).match(path)) == reference_match(pattern, path)
+
+
+@given(st.text(max_size=20), st.text(max_size=20))
+def test_any_text_is_a_glob(pattern, path):
+    glob_regex(pattern).match(path)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path"),
+    [
+        ("*a" * 20 + "b", "a" * 3000),
+        ("**/a/" * 12 + "b", "a/" * 1000 + "c"),
+        ("**/*a*a*a/" * 6 + "b", "aaaa/" * 500 + "c"),
+    ],
+)
+@pytest.mark.timeout(20)
+def test_a_hostile_glob_does_not_backtrack(pattern, path):
+    assert not glob_regex(pattern).match(path)  # milliseconds; backtracking would take years
+
+
+# Scan
+
+
+def test_scan_lists_what_is_included_sorted_with_size_and_time(tmp_path):
+    put(tmp_path, "b.md", b"12345")
+    put(tmp_path, "a/c.TXT")
+    put(tmp_path, "a.md")
+    put(tmp_path, "a.png")
+    os.utime(tmp_path / "b.md", ns=(7, 1_700_000_000_000_000_000))
+    result = scan(tmp_path, INCLUDE, EXCLUDE, 1000)
+    assert [file.path for file in result.files] == ["a.md", "a/c.TXT", "b.md"]
+    assert result.files[2] == FileStat("b.md", 5, 1_700_000_000_000_000_000)
+    assert result.skipped == []
+
+
+def test_scan_prunes_excluded_folders_at_any_depth(tmp_path):
+    for name in ("node_modules/a.md", "x/node_modules/y/a.md", "my_node_modules/a.md", "Dist/a.md"):
+        put(tmp_path, name)
+    assert found(tmp_path) == ["Dist/a.md", "my_node_modules/a.md"]
+    assert found(tmp_path, exclude=["node_modules", "Dist/"]) == ["my_node_modules/a.md"]
+
+
+def test_scan_does_not_enter_an_excluded_folder(tmp_path, monkeypatch):
+    put(tmp_path, "x/node_modules/y/a.md")
+    listed = []
+    scandir = os.scandir
+    monkeypatch.setattr(os, "scandir", lambda path: listed.append(path) or scandir(path))
+    found(tmp_path)
+    assert listed == [tmp_path, tmp_path / "x"]
+
+
+def test_scan_excludes_single_files(tmp_path):
+    put(tmp_path, "a.md")
+    put(tmp_path, "x/draft-1.md")
+    assert found(tmp_path, exclude=["draft-*.md"]) == ["a.md"]
+
+
+def test_scan_leaves_out_state_and_archives_silently(tmp_path):
+    for name in (
+        ".memengine/a.md",
+        "x/.memengine/a.md",
+        "archive/s/a.md",
+        "Archive/a.md",
+        "users/bob/archive/a.md",
+        "users/bob/.memengine/a.md",
+        "users/archive/a.md",
+        "projects/archive/a.md",
+    ):
+        put(tmp_path, name)
+    result = scan(tmp_path, INCLUDE, EXCLUDE, 1000)
+    assert [file.path for file in result.files] == ["projects/archive/a.md", "users/archive/a.md"]
+    assert result.skipped == []
+
+
+def test_scan_skips_links_with_a_reason(tmp_path):
+    root = tmp_path / "root"
+    put(tmp_path, "out/secret.md")
+    put(root, "a.md")
+    (root / "file.md").symlink_to(tmp_path / "out" / "secret.md")
+    (root / "folder").symlink_to(tmp_path / "out")
+    (root / "loop.md").symlink_to(root / "loop.md")
+    (root / "picture.png").symlink_to(root / "a.md")
+    (root / "node_modules").symlink_to(tmp_path / "out")
+    assert found(root) == ["a.md"]
+    link = "a symbolic link; links are not followed"
+    assert skipped(root) == [("file.md", link), ("folder/", link), ("loop.md", link)]
+
+
+@posix_only
+def test_scan_skips_pipes_that_match(tmp_path):
+    os.mkfifo(tmp_path / "pipe.md")
+    os.mkfifo(tmp_path / "pipe")
+    assert found(tmp_path) == []
+    assert skipped(tmp_path) == [("pipe.md", "not a regular file")]
+
+
+@posix_only
+def test_scan_skips_names_that_are_not_utf8(tmp_path):
+    try:
+        put(tmp_path, "bad\udcff.md")
+        put(tmp_path, "dir\udcfe/a.md")
+    except OSError:
+        pytest.skip("this file system takes only UTF-8 names")
+    put(tmp_path, "naïve 名前.md")
+    put(tmp_path, "bad\udcff.png")
+    odd = "its name is not valid UTF-8"
+    assert found(tmp_path) == ["naïve 名前.md"]
+    assert skipped(tmp_path) == [(r"bad\udcff.md", odd), (r"dir\udcfe/", odd)]
+
+
+def test_scan_skips_what_is_too_large(tmp_path):
+    put(tmp_path, "fits.md", b"x" * 1000)
+    put(tmp_path, "large.md", b"x" * 1001)
+    assert found(tmp_path) == ["fits.md"]
+    assert skipped(tmp_path) == [("large.md", "1001 bytes, more than the 1000 allowed")]
+
+
+def test_scan_reports_a_folder_that_cannot_be_listed(tmp_path, monkeypatch):
+    put(tmp_path, "closed/a.md")
+    put(tmp_path, "gone/a.md")
+    scandir = os.scandir
+
+    def refuse(path):
+        if path.name == "closed":
+            raise PermissionError(errno.EACCES, "Permission denied")
+        if path.name == "gone":
+            raise FileNotFoundError(errno.ENOENT, "No such file or directory")
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    result = scan(tmp_path, INCLUDE, EXCLUDE, 1000)
+    assert result.files == []
+    assert result.skipped == [FileProblem("closed/", "Permission denied")]
+
+
+@pytest.mark.parametrize("name", ["missing", "file"])
+def test_scan_of_a_root_that_is_no_folder_raises(tmp_path, name):
+    put(tmp_path, "file")
+    with pytest.raises(ConfigurationError, match="cannot be listed"):
+        scan(tmp_path / name, INCLUDE, EXCLUDE, 1000)
+
+
+def test_scan_without_patterns_finds_nothing(tmp_path):
+    put(tmp_path, "a.md")
+    assert found(tmp_path, include=[]) == []
+    assert found(tmp_path, exclude=[]) == ["a.md"]
+
+
+# Read
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "é\r\nx\n".encode(),
+        b"\xef\xbb\xbf" + "é\r\nx\n".encode(),
+        b"\xff\xfe" + "é\r\nx\n".encode("utf-16-le"),
+        b"\xfe\xff" + "é\r\nx\n".encode("utf-16-be"),
+        b"\xff\xfe\x00\x00" + "é\r\nx\n".encode("utf-32-le"),
+        b"\x00\x00\xfe\xff" + "é\r\nx\n".encode("utf-32-be"),
+    ],
+)
+def test_read_decodes_unicode_and_keeps_line_ends(tmp_path, content):
+    path = put(tmp_path, "x/a.md", content)
+    file = read_text(tmp_path, "x/a.md", 1000)
+    assert file.text == "é\r\nx\n"
+    assert file.hash == hashlib.sha256(content).hexdigest()
+    assert (file.path, file.size) == ("x/a.md", len(content))
+    assert file.mtime_ns == path.stat().st_mtime_ns
+
+
+def test_an_empty_file_is_an_empty_text(tmp_path):
+    put(tmp_path, "a.md", b"")
+    assert read_text(tmp_path, "a.md", 1000).text == ""
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"caf\xe9", "not UTF-8"),
+        (b"\x89PNG\r\n\x00\x01", "binary"),
+        (b"a\x00b", "binary"),
+        ("ab".encode("utf-16-le"), "binary"),
+        (b"\xff\xfea", "not UTF-16"),
+        (b"\xff\xfea\x00\x00\x00", "binary"),
+        (b"\x00\x00\xfe\xff\xff\xff\xff\xff", "not UTF-32"),
+    ],
+)
+def test_read_names_the_reason_why_bytes_are_no_text(tmp_path, content, reason):
+    put(tmp_path, "a.md", content)
+    assert reason_for(tmp_path, "a.md") == reason
+
+
+def test_read_refuses_what_is_too_large(tmp_path):
+    put(tmp_path, "a.md", b"x" * 1001)
+    assert reason_for(tmp_path, "a.md") == "1001 bytes, more than the 1000 allowed"
+    assert read_text(tmp_path, "a.md", None).size == 1001
+
+
+@pytest.mark.parametrize("name", ["missing.md", "no/folder.md", "file.md/below.md"])
+def test_a_file_that_disappeared_is_gone(tmp_path, name):
+    put(tmp_path, "file.md")
+    with pytest.raises(UnreadableFileError) as error:
+        read_text(tmp_path, name, 1000)
+    assert error.value.gone
+
+
+def test_a_file_that_is_there_is_not_gone(tmp_path):
+    put(tmp_path, "a.md", b"\x00")
+    with pytest.raises(UnreadableFileError) as error:
+        read_text(tmp_path, "a.md", 1000)
+    assert not error.value.gone
+
+
+def test_read_refuses_links_also_on_the_way(tmp_path):
+    put(tmp_path, "x/a.md")
+    (tmp_path / "link.md").symlink_to("x/a.md")
+    (tmp_path / "y").symlink_to("x")
+    assert "symbolic link" in reason_for(tmp_path, "link.md")
+    assert "symbolic link" in reason_for(tmp_path, "y/a.md")
+
+
+@posix_only
+def test_read_of_a_pipe_or_folder_does_not_hang(tmp_path):
+    os.mkfifo(tmp_path / "pipe.md")
+    (tmp_path / "folder.md").mkdir()
+    assert reason_for(tmp_path, "pipe.md") == "not a regular file"
+    assert reason_for(tmp_path, "folder.md") == "not a regular file"
+
+
+@pytest.mark.parametrize("name", ["../a.md", "/etc/hostname", "x/../../a.md", "a\0.md"])
+def test_read_stays_inside_the_root(tmp_path, name):
+    put(tmp_path, "a.md")
+    (tmp_path / "root").mkdir()
+    assert reason_for(tmp_path / "root", name) == "outside the workspace"
+
+
+def test_a_name_longer_than_the_system_allows_is_unreadable(tmp_path):
+    assert reason_for(tmp_path, "x" * 300 + ".md")
+
+
+def edit_during_reads(monkeypatch, path: Path, times: int) -> list[int]:
+    """Append a byte to the file after each of the first status calls that open a read."""
+    fstat = os.fstat
+    calls: list[int] = []
+
+    def fstat_then_edit(descriptor):
+        status = fstat(descriptor)
+        if len(calls) % 2 == 0 and len(calls) < 2 * times:
+            with path.open("ab") as handle:
+                handle.write(b"!")
+        calls.append(status.st_size)
+        return status
+
+    monkeypatch.setattr(files.os, "fstat", fstat_then_edit)
+    return calls
+
+
+def test_a_file_edited_while_it_is_read_is_read_again(tmp_path, monkeypatch):
+    path = put(tmp_path, "a.md", b"x")
+    calls = edit_during_reads(monkeypatch, path, times=2)
+    assert read_text(tmp_path, "a.md", 1000).text == "x!!"
+    assert len(calls) == 6
+
+
+def test_a_file_that_never_stays_the_same_is_unreadable(tmp_path, monkeypatch):
+    path = put(tmp_path, "a.md", b"x")
+    edit_during_reads(monkeypatch, path, times=99)
+    assert "kept changing" in reason_for(tmp_path, "a.md")
+
+
+# Write
+
+
+def test_write_replaces_the_whole_file_and_leaves_nothing_else(tmp_path):
+    path = put(tmp_path, "x/a.md", b"a much longer old text")
+    write_atomic(path, "né\r\nw\n")
+    assert path.read_bytes() == b"n\xc3\xa9\r\nw\n"
+    assert names_in(path.parent) == ["a.md"]
+
+
+def test_write_makes_missing_folders(tmp_path):
+    write_atomic(tmp_path / "x" / "y" / "a.md", "text")
+    assert (tmp_path / "x" / "y" / "a.md").read_text() == "text"
+
+
+@posix_only
+def test_write_keeps_the_permissions_of_the_old_file(tmp_path):
+    path = put(tmp_path, "a.md")
+    path.chmod(0o640)
+    write_atomic(path, "new")
+    assert path.stat().st_mode & 0o777 == 0o640
+
+
+def test_written_text_can_always_be_read_again(tmp_path):
+    write_atomic(tmp_path / "a.md", "a\0b \udcff")
+    assert read_text(tmp_path, "a.md", 1000).text == "a\ufffdb \\udcff"
+
+
+def full_disk(*_):
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+@pytest.mark.parametrize("call", ["fsync", "replace"])
+def test_a_full_disk_leaves_the_old_file_and_no_temporary_one(tmp_path, monkeypatch, call):
+    path = put(tmp_path, "a.md", b"old")
+    target = durable.os if call == "fsync" else durable.Path
+    monkeypatch.setattr(target, call, full_disk)
+    with pytest.raises(StorageFullError, match="disk is full"):
+        write_atomic(path, "new")
+    assert path.read_bytes() == b"old"
+    assert names_in(tmp_path) == ["a.md"]
+
+
+def test_a_file_where_a_folder_should_be_is_a_storage_error(tmp_path):
+    put(tmp_path, "file")
+    with pytest.raises(StorageError, match="cannot be written"):
+        write_atomic(tmp_path / "file" / "a.md", "x")
+    with pytest.raises(StorageError, match="cannot be written"):
+        update_text(tmp_path / "a.md", str.upper, lock=tmp_path / "file" / "lock")
+
+
+def test_update_changes_what_is_there(tmp_path):
+    path = put(tmp_path, "a.md", b"\xef\xbb\xbfone\r\n")
+    assert update_text(path, lambda old: old + "two\n", lock=tmp_path / "lock") == "one\r\ntwo\n"
+    assert path.read_bytes() == b"one\r\ntwo\n"
+
+
+def test_update_starts_from_an_empty_text(tmp_path):
+    seen = []
+    update_text(tmp_path / "a.md", lambda old: seen.append(old) or "new", lock=tmp_path / "lock")
+    assert seen == [""]
+    assert (tmp_path / "a.md").read_text() == "new"
+
+
+def test_update_that_changes_nothing_writes_nothing(tmp_path):
+    path = put(tmp_path, "a.md", b"\xef\xbb\xbfsame")
+    update_text(path, lambda old: old, lock=tmp_path / "lock")
+    update_text(tmp_path / "b.md", lambda old: old, lock=tmp_path / "lock")
+    assert path.read_bytes() == b"\xef\xbb\xbfsame"
+    assert not (tmp_path / "b.md").exists()
+
+
+def test_update_leaves_a_file_that_is_no_text_alone(tmp_path):
+    path = put(tmp_path, "a.md", b"caf\xe9")
+    with pytest.raises(UnreadableFileError, match="not UTF-8"):
+        update_text(path, lambda old: old + "x", lock=tmp_path / "lock")
+    assert path.read_bytes() == b"caf\xe9"
+
+
+def test_update_takes_up_an_edit_made_meanwhile(tmp_path):
+    path = put(tmp_path, "a.md", b"one\n")
+    edits = iter([b"one edited\n"])
+
+    def change(old: str) -> str:
+        for edit in edits:
+            path.write_bytes(edit)
+        return old + "two\n"
+
+    update_text(path, change, lock=tmp_path / "lock")
+    assert path.read_text() == "one edited\ntwo\n"
+    assert names_in(tmp_path) == ["a.md", "lock"]
+
+
+def test_update_gives_up_on_a_file_that_is_edited_all_the_time(tmp_path):
+    path = tmp_path / "a.md"
+
+    def change(old: str) -> str:
+        path.write_text(old + "edit")
+        return old + "ours"
+
+    with pytest.raises(StorageError, match="another program changed it"):
+        update_text(path, change, lock=tmp_path / "lock")
+    assert path.read_text() == "editeditedit"
+
+
+def test_an_error_in_a_change_frees_the_lock(tmp_path):
+    path = put(tmp_path, "a.md", b"old")
+    with pytest.raises(ZeroDivisionError):
+        update_text(path, lambda _: str(1 / 0), lock=tmp_path / "lock")
+    append_text(path, " and new", lock=tmp_path / "lock")
+    assert path.read_text() == "old and new"
+
+
+def test_threads_that_append_lose_nothing(tmp_path):
+    path, lock = tmp_path / "a.md", tmp_path / "lock"
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda n: append_text(path, f"{n}\n", lock=lock), range(40)))
+    assert sorted(map(int, path.read_text().split())) == list(range(40))
+
+
+# Workspace id
+
+
+def test_the_workspace_id_is_made_once(tmp_path):
+    first = workspace_id(tmp_path)
+    assert re.fullmatch(r"[0-9a-f]{32}", first)
+    assert workspace_id(tmp_path) == first
+    assert workspace_id(tmp_path / "other") != first
+
+
+def test_an_id_made_by_another_process_meanwhile_is_taken(tmp_path, monkeypatch):
+    path = tmp_path / ".memengine" / "workspace-id"
+    read_if_there = files._read_if_there
+
+    def not_there_at_first(file):
+        if path.exists():
+            return read_if_there(file)
+        put(tmp_path, ".memengine/workspace-id", b"0123456789abcdef" * 2)
+        return None
+
+    monkeypatch.setattr(files, "_read_if_there", not_there_at_first)
+    assert workspace_id(tmp_path) == "0123456789abcdef" * 2
+
+
+def test_an_empty_id_file_is_filled_and_a_damaged_one_refused(tmp_path):
+    path = put(tmp_path, ".memengine/workspace-id", b"")
+    assert path.read_text() != workspace_id(tmp_path) == path.read_text().strip()
+    path.write_text("my laptop")
+    with pytest.raises(ConfigurationError, match="no workspace id"):
+        workspace_id(tmp_path)
