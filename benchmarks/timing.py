@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-_TURN = 10
+_TURN = 25
 
 
 def interleaved(
@@ -19,7 +19,7 @@ def interleaved(
 ) -> dict[str, dict[str, float]]:
     """Return p50 and p99 in CPU milliseconds of each contestant over the queries.
 
-    The contestants take turns of ten queries, so that each runs with its own data in the
+    The contestants take turns of 25 queries, so that each runs with its own data in the
     processor's caches; the first turn warms up and is not counted.
     """
     times: dict[str, list[float]] = {name: [] for name in contestants}

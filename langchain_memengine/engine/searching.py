@@ -191,6 +191,8 @@ class Searching(Writing):
 
 def _in_utc(wanted: Filter) -> Filter:
     """Return a filter whose times compare with stored ones: a naive time is read as UTC."""
+    if wanted.since is None and wanted.until is None:
+        return wanted
     return replace(
         wanted,
         since=None if wanted.since is None else as_utc(wanted.since),

@@ -6,6 +6,7 @@ import asyncio
 import dataclasses
 from collections.abc import Mapping
 from datetime import datetime
+from operator import attrgetter
 from typing import Any
 
 from langchain_core.callbacks import (
@@ -26,6 +27,7 @@ RECEIPT_KEY = "memengine"
 """Key in ``Document.metadata`` under which the receipt stands."""
 
 _RECEIPT_FIELDS = tuple(field.name for field in dataclasses.fields(Receipt))
+_receipt_values = attrgetter(*_RECEIPT_FIELDS)
 
 
 class MemEngineRetriever(BaseRetriever):
@@ -177,7 +179,7 @@ def _document(hit: Hit, degraded: tuple[str, ...]) -> Document:
         "heading": hit.heading,
         "scope": hit.scope,
         "event_at": hit.event_at.isoformat() if hit.event_at else None,
-        **{name: getattr(hit.receipt, name) for name in _RECEIPT_FIELDS},
+        **dict(zip(_RECEIPT_FIELDS, _receipt_values(hit.receipt), strict=True)),
         "degraded": list(degraded),
     }
     return Document(

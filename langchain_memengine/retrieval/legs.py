@@ -1,8 +1,4 @@
-"""The legs of a search over all partitions that an actor may read.
-
-Positions number the slots of all partitions of a view through, in the order of the partitions, so
-that one array holds the scores of everything the actor can see.
-"""
+"""The legs of a search over a view: who matches, how well, and what is known of the candidates."""
 
 from __future__ import annotations
 
@@ -15,9 +11,9 @@ from numpy.typing import NDArray
 
 from langchain_memengine.retrieval.fusion import ABSENT, Candidates
 from langchain_memengine.retrieval.keyword_index import CorpusStatistics
-from langchain_memengine.retrieval.partitions import Partition
 from langchain_memengine.retrieval.top import top
 from langchain_memengine.retrieval.vector_matrix import NO_COSINE
+from langchain_memengine.retrieval.view import View
 from langchain_memengine.types import VectorPath
 
 Floats = NDArray[np.float64]
@@ -41,62 +37,6 @@ class VectorLeg:
     path: VectorPath
 
 
-class View:
-    """The partitions that one search reads, as one space of positions."""
-
-    def __init__(self, partitions: Sequence[Partition]) -> None:
-        # Most users have no memory of their own: what is empty costs nothing.
-        self.partitions = [p for p in partitions if p.keyword.corpus_size] or partitions[:1]
-        sizes = [len(partition.nums) for partition in self.partitions]
-        self._starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-
-    def __len__(self) -> int:
-        """Return the number of positions."""
-        return int(self._starts[-1])
-
-    @property
-    def vectors(self) -> int:
-        """Vectors in all partitions together."""
-        return sum(len(partition.vectors) for partition in self.partitions)
-
-    @property
-    def unembedded(self) -> int:
-        """Documents without a vector."""
-        return sum(p.keyword.corpus_size for p in self.partitions) - self.vectors
-
-    @property
-    def min_cosine(self) -> float:
-        """Cosine that unrelated texts rarely exceed, measured where most vectors are."""
-        return max(self.partitions, key=lambda partition: len(partition.vectors)).min_cosine
-
-    def join(self, arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
-        """Return one array over all positions from one array a partition."""
-        return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
-
-    def take(self, positions: Ints, of: Callable[[Partition, Ints], NDArray[Any]]) -> NDArray[Any]:
-        """Return ``of(partition, slots)`` for some positions, in their order."""
-        if len(self.partitions) == 1:
-            return of(self.partitions[0], positions)
-        owner = np.searchsorted(self._starts, positions, side="right") - 1
-        places = [np.flatnonzero(owner == number) for number in range(len(self.partitions))]
-        joined = np.concatenate(
-            [
-                of(partition, positions[mine] - start)
-                for partition, mine, start in zip(
-                    self.partitions, places, self._starts, strict=False
-                )
-            ]
-        )
-        taken: NDArray[Any] = np.empty_like(joined)
-        taken[np.concatenate(places)] = joined
-        return taken
-
-    def positions_of(self, number: int, slots: Ints) -> Ints:
-        """Return the positions of slots of the partition with this number."""
-        positions: Ints = slots + self._starts[number]
-        return positions
-
-
 def keyword_scores(view: View, words: Sequence[str]) -> Floats:
     """Return the BM25 score of every position.
 
@@ -104,12 +44,17 @@ def keyword_scores(view: View, words: Sequence[str]) -> Floats:
     """
     terms = set(words)
     each = [partition.keyword.statistics(terms) for partition in view.partitions]
-    total = CorpusStatistics(
-        documents=sum(statistics.documents for statistics in each),
-        words=sum(statistics.words for statistics in each),
-        document_frequency={
-            term: sum(statistics.document_frequency[term] for statistics in each) for term in terms
-        },
+    total = (
+        each[0]
+        if len(each) == 1
+        else CorpusStatistics(
+            documents=sum(statistics.documents for statistics in each),
+            words=sum(statistics.words for statistics in each),
+            document_frequency={
+                term: sum(statistics.document_frequency[term] for statistics in each)
+                for term in terms
+            },
+        )
     )
     scores: Floats = view.join([p.keyword.scores(words, total) for p in view.partitions])
     return scores

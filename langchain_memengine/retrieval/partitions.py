@@ -11,6 +11,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from math import nan
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,15 +20,13 @@ from langchain_memengine.retrieval.filters import FilterColumns, Mask
 from langchain_memengine.retrieval.growing import GrowingArray
 from langchain_memengine.retrieval.keyword_index import KeywordIndex
 from langchain_memengine.retrieval.vector_matrix import VectorMatrix
+from langchain_memengine.retrieval.view import View
 from langchain_memengine.storage import access, chunks, embeddings
 from langchain_memengine.storage.chunks import FilterRow, IndexRow
 from langchain_memengine.storage.database import Counters, Transaction
 from langchain_memengine.types import Filter
 
 Splitter = Callable[[str], list[str]]
-
-NEVER_AGES = np.iinfo(np.int64).max
-"""Stands for "no time" in arrays of milliseconds."""
 
 _MS_PER_DAY = 86_400_000.0
 _MAX_PARTITIONS = 64
@@ -53,7 +52,7 @@ class Partition:
         self._model: str | None = None
         self._splitter = splitter
         self._nums = GrowingArray(np.int64)
-        self._event_ms = GrowingArray(np.int64)
+        self._event_days = GrowingArray(np.float64)  # since 1970; NaN for what never ages
         self._accesses = GrowingArray(np.int64)
         self._columns: FilterColumns | None = None
         self._floor: float | None = None
@@ -84,10 +83,8 @@ class Partition:
 
     def age_days(self, slots: NDArray[np.int64], now_ms: int) -> NDArray[np.float64]:
         """Return ages in days, never negative; NaN for what never ages."""
-        event_ms = self._event_ms.values[slots]
-        age: NDArray[np.float64] = np.maximum(now_ms - event_ms, 0) / _MS_PER_DAY
-        age[event_ms == NEVER_AGES] = np.nan
-        return age
+        age: NDArray[np.float64] = now_ms / _MS_PER_DAY - self._event_days.values[slots]
+        return np.maximum(age, 0.0, out=age)
 
     def mask(self, tx: Transaction, wanted: Filter, since: int | None, until: int | None) -> Mask:
         """Return which slots pass a filter; times are milliseconds."""
@@ -95,11 +92,11 @@ class Partition:
             rows = chunks.filter_rows(tx, self.key)
             self._columns = FilterColumns([rows.get(num, _NO_ROW) for num in self.nums.tolist()])
         mask = self._columns.mask(wanted)
-        if since is not None or until is not None:
-            event_ms = self._event_ms.values
-            mask &= event_ms != NEVER_AGES
-            mask &= event_ms >= (since if since is not None else -NEVER_AGES)
-            mask &= event_ms < (until if until is not None else NEVER_AGES)
+        event_days = self._event_days.values  # comparisons with NaN are false
+        if since is not None:
+            mask &= event_days >= since / _MS_PER_DAY
+        if until is not None:
+            mask &= event_days < until / _MS_PER_DAY
         return mask
 
     def follow(self, tx: Transaction, counters: Counters, model: str | None) -> None:
@@ -139,10 +136,10 @@ class Partition:
 
     def _append(self, rows: Sequence[IndexRow]) -> None:
         self._nums.extend(np.fromiter((row.num for row in rows), np.int64, len(rows)))
-        self._event_ms.extend(
+        self._event_days.extend(
             np.fromiter(
-                (NEVER_AGES if row.event_ms is None else row.event_ms for row in rows),
-                np.int64,
+                (nan if row.event_ms is None else row.event_ms / _MS_PER_DAY for row in rows),
+                np.float64,
                 len(rows),
             )
         )
@@ -169,7 +166,7 @@ def keyword_text(row: IndexRow) -> str:
 class Partitions:
     """The partitions in memory: loaded on first use, the coldest dropped.
 
-    One thread at a time may use them: hold ``lock`` from :meth:`current` to the last array.
+    One thread at a time may use them: hold ``lock`` from :meth:`view` to the last array.
     """
 
     def __init__(self, splitter: Splitter, *, k1: float, b: float) -> None:
@@ -178,10 +175,11 @@ class Partitions:
         self._k1 = k1
         self._b = b
         self._loaded: OrderedDict[str, Partition] = OrderedDict()
+        self._latest: tuple[tuple[Counters, tuple[str, ...], str | None], View] | None = None
 
-    def current(
-        self, tx: Transaction, counters: Counters, keys: Sequence[str], model: str | None
-    ) -> list[Partition]:
+    def view(
+        self, tx: Transaction, counters: Counters, keys: tuple[str, ...], model: str | None
+    ) -> View:
         """Return these partitions as they are in the database now.
 
         Args:
@@ -190,6 +188,8 @@ class Partitions:
             keys: Which partitions.
             model: Identity of the embedding model whose vectors are wanted.
         """
+        if self._latest is not None and self._latest[0] == (counters, keys, model):
+            return self._latest[1]
         found = []
         for key in keys:
             partition = self._loaded.get(key)
@@ -202,4 +202,6 @@ class Partitions:
             found.append(partition)
         while len(self._loaded) > max(_MAX_PARTITIONS, len(keys)):
             self._loaded.popitem(last=False)
-        return found
+        view = View(found)
+        self._latest = ((counters, keys, model), view)
+        return view

@@ -6,7 +6,8 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import partial
+from math import isnan
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +16,11 @@ from langchain_memengine.config import MemEngineConfig, Ranking
 from langchain_memengine.errors import ConfigurationError, EmbeddingError, StorageError
 from langchain_memengine.retrieval import fusion, legs
 from langchain_memengine.retrieval.embedding_cache import EmbeddingCache
-from langchain_memengine.retrieval.fusion import ABSENT, Candidates, Ranked
-from langchain_memengine.retrieval.legs import VectorLeg, View
+from langchain_memengine.retrieval.fusion import Candidates, Ranked
+from langchain_memengine.retrieval.legs import VectorLeg
 from langchain_memengine.retrieval.partitions import Partitions
 from langchain_memengine.retrieval.vector_index import ChromaFollower, ChromaIndex
+from langchain_memengine.retrieval.view import View
 from langchain_memengine.storage import chunks
 from langchain_memengine.storage.chunks import StoredChunk
 from langchain_memengine.storage.database import Counters, Database, Transaction, to_ms
@@ -74,6 +76,22 @@ class Query:
         return self.k == 0 or not self.text.strip()
 
 
+class Place(NamedTuple):
+    """What is known of one ranked candidate, as plain numbers; see :class:`Candidates`."""
+
+    num: int
+    score: float
+    keyword_rank: int
+    bm25: float
+    vector_rank: int
+    cosine: float
+    age_days: float
+    accesses: int
+    fused: float
+    decay: float
+    bonus: float
+
+
 @dataclass(frozen=True, slots=True)
 class RankedView:
     """The candidates of a query in their order, before their rows are read.
@@ -91,6 +109,24 @@ class RankedView:
     vector_path: VectorPath | None
     min_cosine: float
     degraded: tuple[str, ...]
+
+    def places(self, positions: NDArray[np.int64]) -> list[Place]:
+        """Return what is known of these candidates, in this order."""
+        known, scores = self.candidates, self.ranked
+        columns = (
+            known.nums,
+            scores.score,
+            known.keyword_rank,
+            known.bm25,
+            known.vector_rank,
+            known.cosine,
+            known.age_days,
+            known.accesses,
+            scores.fused,
+            scores.decay,
+            scores.bonus,
+        )
+        return list(map(Place, *(column[positions].tolist() for column in columns)))
 
 
 class Stopwatch:
@@ -166,7 +202,7 @@ class Searcher:
         counters = tx.counters()
         model, degraded = self._model(tx, counters) if vector is not None else (None, [])
         with self._partitions.lock:
-            view = View(self._partitions.current(tx, counters, query.partitions, model))
+            view = self._partitions.view(tx, counters, query.partitions, model)
             mask = _mask(tx, view, query.filter)
             watch.lap("follow")
             bm25 = legs.keyword_scores(view, words)
@@ -190,18 +226,15 @@ class Searcher:
         order = ranked.ranked.order
         step = query.k + _SPARE_ROWS
         for start in range(0, len(order), step):
-            run = order[start : start + step]
-            nums = ranked.candidates.nums[run].tolist()
-            rows = chunks.visible_by_num(tx, nums, partitions=query.partitions, now=query.now)
-            found = [
-                (position, rows[num])
-                for position, num in zip(run.tolist(), nums, strict=True)
-                if num in rows
-            ]
+            places = ranked.places(order[start : start + step])
+            rows = chunks.visible_by_num(
+                tx, [p.num for p in places], partitions=query.partitions, now=query.now
+            )
+            found = [(place, rows[place.num]) for place in places if place.num in rows]
             if query.ranking.mmr_lambda is None:
-                found.sort(key=partial(_by_score_age_id, ranked))
-            for position, stored in found:
-                yield _hit(stored, position, ranked, query.ranking)
+                found.sort(key=_by_score_age_id)
+            for place, stored in found:
+                yield _hit(place, stored, ranked.vector_path, query.ranking.name)
 
     def _model(self, tx: Transaction, counters: Counters) -> tuple[str | None, list[str]]:
         """Return the model whose vectors can be searched, or what stands in the way."""
@@ -290,20 +323,18 @@ def _diversified(
     return replace(ranked, order=fusion.diversify(best, ranked.score, vectors, k, relevance))
 
 
-def _by_score_age_id(
-    ranked: RankedView, found: tuple[int, StoredChunk]
-) -> tuple[float, float, str]:
+def _by_score_age_id(found: tuple[Place, StoredChunk]) -> tuple[float, float, str]:
     """Order equal scores by age, then id: chunk numbers differ between two equal stores."""
-    position, stored = found
-    age = ranked.candidates.age_days[position]
-    return -ranked.ranked.score[position], 0.0 if np.isnan(age) else age, stored.id
+    place, stored = found
+    age = 0.0 if isnan(place.age_days) else place.age_days
+    return -place.score, age, stored.id
 
 
-def _hit(stored: StoredChunk, position: int, ranked: RankedView, ranking: Ranking) -> Hit:
+def _hit(place: Place, stored: StoredChunk, vector_path: VectorPath | None, ranking: str) -> Hit:
     return Hit(
         id=stored.id,
         text=stored.text,
-        score=float(ranked.ranked.score[position]),
+        score=place.score,
         source=stored.source,
         path=stored.path,
         start_line=stored.start_line,
@@ -314,29 +345,20 @@ def _hit(stored: StoredChunk, position: int, ranked: RankedView, ranking: Rankin
         owner=stored.owner,
         event_at=stored.event_at,
         metadata=stored.metadata,
-        receipt=_receipt(stored, position, ranked, ranking),
-    )
-
-
-def _receipt(stored: StoredChunk, position: int, ranked: RankedView, ranking: Ranking) -> Receipt:
-    known, scores = ranked.candidates, ranked.ranked
-    bm25 = float(known.bm25[position])
-    vector_rank = int(known.vector_rank[position])
-    age_days = float(known.age_days[position])
-    cosine = float(known.cosine[position])
-    return Receipt(
-        keyword_rank=int(known.keyword_rank[position]) or None,
-        bm25=bm25 or None,
-        vector_rank=None if vector_rank == ABSENT else vector_rank,
-        cosine=None if np.isnan(cosine) else cosine,
-        vector_path=None if vector_rank == ABSENT else ranked.vector_path,
-        context_rank=None,
-        fused=float(scores.fused[position]),
-        age_days=None if np.isnan(age_days) else age_days,
-        decay=float(scores.decay[position]),
-        access_count=int(known.accesses[position]),
-        access_bonus=float(scores.bonus[position]),
-        ranking=ranking.name,
-        origin=stored.origin,
-        trust=stored.trust,
+        receipt=Receipt(
+            keyword_rank=place.keyword_rank or None,
+            bm25=place.bm25 or None,
+            vector_rank=place.vector_rank or None,
+            cosine=None if isnan(place.cosine) else place.cosine,
+            vector_path=vector_path if place.vector_rank else None,
+            context_rank=None,
+            fused=place.fused,
+            age_days=None if isnan(place.age_days) else place.age_days,
+            decay=place.decay,
+            access_count=place.accesses,
+            access_bonus=place.bonus,
+            ranking=ranking,
+            origin=stored.origin,
+            trust=stored.trust,
+        ),
     )

@@ -18,9 +18,11 @@ def top(scores: NDArray[Any], k: int, *, above: float) -> NDArray[np.int64]:
         k: How many, at least 1.
         above: Scores up to this are left out.
     """
-    candidates = np.flatnonzero(scores >= _threshold(scores, k))
-    candidates = candidates[scores[candidates] > above]
-    order = np.lexsort((candidates, -scores[candidates]))[:k]
+    candidates = np.flatnonzero(scores >= max(_threshold(scores, k), above))
+    found = scores[candidates]
+    order = np.argsort(-found, kind="stable")[:k]
+    if len(order) and found[order[-1]] <= above:
+        order = order[found[order] > above]
     return candidates[order].astype(np.int64, copy=False)
 
 

@@ -92,6 +92,8 @@ class StoredChunk(NamedTuple):
     @property
     def metadata(self) -> Metadata:
         """The user's own values."""
+        if self.metadata_json == "{}":
+            return {}
         loaded: Metadata = json.loads(self.metadata_json)
         return loaded
 

@@ -137,17 +137,22 @@ class Database:
             if dialects.is_in_memory(self._engine.url)
             else contextlib.nullcontext()
         )
+        self._readers: list[Connection] = []
         try:
-            with self._begin(write=not read_only) as connection:
-                if read_only:
-                    migrations.check(connection)
-                    _require_counters(connection, store_id)
-                else:
-                    migrations.migrate(connection, to_ms(now))
-                    _ensure_counters(connection, store_id)
+            self._prepare_schema(now)
         except BaseException:
             self.close()
             raise
+
+    def _prepare_schema(self, now: datetime) -> None:
+        if self.read_only:
+            with self.read() as tx:
+                migrations.check(tx.connection)
+                _require_counters(tx.connection, self.store_id)
+        else:
+            with self._writing() as connection:
+                migrations.migrate(connection, to_ms(now))
+                _ensure_counters(connection, self.store_id)
 
     @contextlib.contextmanager
     def read(self) -> Iterator[Transaction]:
@@ -156,8 +161,22 @@ class Database:
         Raises:
             StorageError: The database failed.
         """
-        with self._begin(write=False) as connection:
-            yield Transaction(connection, self.store_id)
+        with self._gate, _named_errors():
+            connection = self._idle_reader()
+            try:
+                with connection.begin():
+                    yield Transaction(connection, self.store_id)
+            except BaseException:
+                connection.close()
+                raise
+            self._readers.append(connection)
+
+    def _idle_reader(self) -> Connection:
+        """Return a connection that reads: taking one from the pool costs more than a query."""
+        try:
+            return self._readers.pop()
+        except IndexError:
+            return self._engine.connect()
 
     @contextlib.contextmanager
     def write(self) -> Iterator[Transaction]:
@@ -170,22 +189,29 @@ class Database:
         """
         if self.read_only:
             raise StorageError("This engine was opened with read_only=True; nothing was stored.")
-        with self._begin(write=True) as connection:
+        with self._writing() as connection:
             yield Transaction(connection, self.store_id)
 
     @contextlib.contextmanager
-    def _begin(self, *, write: bool) -> Iterator[Connection]:
-        try:
-            with self._gate, self._engine.connect() as connection:
-                connection.execution_options(**{dialects.WRITE: write})
-                with connection.begin():
-                    yield connection
-        except DBAPIError as error:
-            raise dialects.named_error(error) from error
+    def _writing(self) -> Iterator[Connection]:
+        with self._gate, _named_errors(), self._engine.connect() as connection:
+            connection.execution_options(**{dialects.WRITE: True})
+            with connection.begin():
+                yield connection
 
     def close(self) -> None:
         """Close every connection. Closing twice is fine."""
+        while self._readers:
+            self._readers.pop().close()
         self._engine.dispose()
+
+
+@contextlib.contextmanager
+def _named_errors() -> Iterator[None]:
+    try:
+        yield
+    except DBAPIError as error:
+        raise dialects.named_error(error) from error
 
 
 def _missing_counters(connection: Connection, store_id: str) -> list[str]:

@@ -7,20 +7,12 @@ from hypothesis import strategies as st
 from langchain_memengine.retrieval.growing import GrowingArray
 
 
-def test_rows_added_without_a_value_have_the_fill_value():
-    array = GrowingArray(np.int64, fill=-1)
+def test_values_that_were_not_given_are_zero():
+    array = GrowingArray(np.int64)
     array.extend(np.asarray([7]))
     array.grow_to(3)
-    assert array.values.tolist() == [7, -1, -1]
+    assert array.values.tolist() == [7, 0, 0]
     assert array.values.dtype == np.int64
-
-
-def test_rows_may_be_vectors():
-    array = GrowingArray(np.float32, width=2)
-    assert array.values.shape == (0, 2)
-    array.grow_to(1)
-    array.extend(np.asarray([[1, 2]]))
-    assert array.values.tolist() == [[0, 0], [1, 2]]
 
 
 def test_it_never_shrinks():
@@ -39,11 +31,11 @@ def test_values_are_a_view_to_write_to():
 
 @given(st.lists(st.one_of(st.lists(st.integers(1, 99), max_size=40), st.integers(0, 120))))
 def test_it_is_a_list_with_padding(operations):
-    array, model = GrowingArray(np.int64, fill=-1), []
+    array, model = GrowingArray(np.int64), []
     for operation in operations:
         if isinstance(operation, int):
             array.grow_to(operation)
-            model += [-1] * (operation - len(model))
+            model += [0] * (operation - len(model))
         else:
             array.extend(np.asarray(operation, np.int64))
             model += operation

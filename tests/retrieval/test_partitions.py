@@ -46,7 +46,7 @@ def partitions():
 
 
 def current(tx, followed, key, model=None):
-    (partition,) = followed.current(tx, tx.counters(), [key], model)
+    (partition,) = followed.view(tx, tx.counters(), (key,), model).partitions
     return partition
 
 

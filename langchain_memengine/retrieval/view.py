@@ -1,0 +1,78 @@
+"""Several partitions as one.
+
+Positions number the slots of all partitions of a view through, in the order of the partitions, so
+that one array holds the scores of everything an actor can see.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from langchain_memengine.retrieval.partitions import Partition
+
+Ints = NDArray[np.int64]
+
+
+class View:
+    """The partitions that an actor may read, as one space of positions.
+
+    It is valid until a partition changes: sizes are counted once.
+    """
+
+    def __init__(self, partitions: Sequence[Partition]) -> None:
+        # Most users have no memory of their own: what is empty costs nothing.
+        self.partitions = [p for p in partitions if p.keyword.corpus_size] or partitions[:1]
+        sizes = [len(partition.nums) for partition in self.partitions]
+        self._starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+    def __len__(self) -> int:
+        """Return the number of positions."""
+        return int(self._starts[-1])
+
+    @cached_property
+    def vectors(self) -> int:
+        """Vectors in all partitions together."""
+        return sum(len(partition.vectors) for partition in self.partitions)
+
+    @cached_property
+    def unembedded(self) -> int:
+        """Documents without a vector."""
+        return sum(p.keyword.corpus_size for p in self.partitions) - self.vectors
+
+    @cached_property
+    def min_cosine(self) -> float:
+        """Cosine that unrelated texts rarely exceed, measured where most vectors are."""
+        return max(self.partitions, key=lambda partition: len(partition.vectors)).min_cosine
+
+    def join(self, arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
+        """Return one array over all positions from one array a partition."""
+        return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
+
+    def take(self, positions: Ints, of: Callable[[Partition, Ints], NDArray[Any]]) -> NDArray[Any]:
+        """Return ``of(partition, slots)`` for some positions, in their order."""
+        if len(self.partitions) == 1:
+            return of(self.partitions[0], positions)
+        owner = np.searchsorted(self._starts, positions, side="right") - 1
+        places = [np.flatnonzero(owner == number) for number in range(len(self.partitions))]
+        joined = np.concatenate(
+            [
+                of(partition, positions[mine] - start)
+                for partition, mine, start in zip(
+                    self.partitions, places, self._starts, strict=False
+                )
+            ]
+        )
+        taken: NDArray[Any] = np.empty_like(joined)
+        taken[np.concatenate(places)] = joined
+        return taken
+
+    def positions_of(self, number: int, slots: Ints) -> Ints:
+        """Return the positions of slots of the partition with this number."""
+        positions: Ints = slots + self._starts[number]
+        return positions
