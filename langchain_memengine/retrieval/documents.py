@@ -18,6 +18,11 @@ from langchain_memengine.types import Provenance, Scope
 EVENT_TIME_KEYS = ("event_at", "timestamp", "time", "created_at", "date")
 """Metadata keys that tell when something happened; the first with a date counts."""
 
+MAX_THREAD_CHARS = 255  # what the column holds on every database
+
+THREAD_KEYS = ("thread_id", "session_id", "session")
+"""Metadata keys that tell which conversation a text belongs to; the first that is there counts."""
+
 _PREFIX = "doc:"
 
 
@@ -107,11 +112,21 @@ def chunks_of_document(
         scope=scope,
         owner=owner,
         origin="app",
+        thread_id=thread_of(document.metadata),
         event_at=event_time(document.metadata) or now,
         metadata=document.metadata,
     )
     pieces = chunk_markdown(document.text, chunk_tokens, overlap_tokens, source=source)
     return source, [(chunk, provenance) for chunk in pieces]
+
+
+def thread_of(metadata: Mapping[str, Any]) -> str | None:
+    """Return the conversation a text belongs to, by its metadata."""
+    for key in THREAD_KEYS:
+        value = metadata.get(key)
+        if isinstance(value, str | int) and not isinstance(value, bool) and value != "":
+            return str(value)[:MAX_THREAD_CHARS]
+    return None
 
 
 def event_time(metadata: Mapping[str, Any]) -> datetime | None:

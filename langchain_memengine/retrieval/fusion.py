@@ -17,6 +17,21 @@ ABSENT = 0
 
 
 @dataclass(frozen=True, slots=True)
+class Context:
+    """What stands around each candidate.
+
+    Attributes:
+        session: BM25 of the whole file or conversation; 0 if no word occurs in it.
+        bm25: BM25 of the chunks before and after it there, shape (n, 2); 0 at the ends.
+        cosine: Their cosines, shape (n, 2); NaN at the ends and without an embedding.
+    """
+
+    session: Floats
+    bm25: Floats
+    cosine: Floats
+
+
+@dataclass(frozen=True, slots=True)
 class Candidates:
     """What the legs know, one entry a candidate in every array.
 
@@ -28,6 +43,7 @@ class Candidates:
         cosine: Cosine to the query; NaN without an embedding.
         age_days: Age; NaN never ages.
         accesses: Access counts.
+        context: What stands around them; ``None`` when it was not asked for, or is nothing.
     """
 
     nums: Ints
@@ -37,6 +53,7 @@ class Candidates:
     cosine: Floats
     age_days: Floats
     accesses: Ints
+    context: Context | None = None
 
     def __len__(self) -> int:
         """Return the number of candidates."""
@@ -53,6 +70,7 @@ class Ranked:
         fused: Score before decay and bonus.
         decay: Factor of the age.
         bonus: Added for accesses.
+        context_rank: Rank by what stands around, ``ABSENT`` without any.
     """
 
     order: Ints
@@ -60,22 +78,46 @@ class Ranked:
     fused: Floats
     decay: Floats
     bonus: Floats
+    context_rank: Ints
 
 
-def rank(candidates: Candidates, ranking: Ranking, *, min_cosine: float) -> Ranked:
+def rank(
+    candidates: Candidates, ranking: Ranking, *, min_cosine: float, chance_cosine: float = 0.0
+) -> Ranked:
     """Fuse, decay, and order candidates.
 
     A candidate is a hit only with a reason: a keyword match, or a cosine of at least
     ``min_cosine``. Ties go to the newer one, then to the lower chunk number.
+
+    Args:
+        candidates: What the legs know.
+        ranking: How to fuse it.
+        min_cosine: Cosine that alone is a reason.
+        chance_cosine: Average cosine of unrelated texts; only what exceeds it is evidence.
     """
-    fused = _FUSIONS[ranking.method](candidates, ranking)
+    around = _surrounding(candidates, ranking, chance_cosine)
+    context_rank = competition_ranks(around)
+    match ranking.method:
+        case "rrf":
+            fused = _reciprocal_ranks(candidates, context_rank, ranking)
+        case "blend":
+            fused = _evidence(
+                candidates.bm25, candidates.cosine, candidates, ranking, chance_cosine
+            )
+            fused += ranking.context_weight * around
+            ranks = _reciprocal_ranks(candidates, context_rank, ranking)
+            fused += ranking.rank_weight * (ranking.rrf_k + 1) * ranks
+        case "rerank":
+            fused = _reranked(candidates, ranking)
+        case "similarity":
+            fused = _similarity(candidates)
     score, factor, bonus = rescore(fused, candidates.age_days, candidates.accesses, ranking)
     least = -np.inf if ranking.min_score is None else ranking.min_score
     reason = (candidates.bm25 > 0) | (candidates.cosine >= min_cosine)
     hits = np.flatnonzero(reason & np.isfinite(fused) & (fused >= least))
     age = np.fmax(candidates.age_days[hits], 0.0)  # what never ages is as new as can be
     order = np.lexsort((candidates.nums[hits], age, -score[hits]))
-    return Ranked(hits[order], score, fused, factor, bonus)
+    return Ranked(hits[order], score, fused, factor, bonus, context_rank)
 
 
 def normalised(bm25: Floats) -> Floats:
@@ -84,12 +126,48 @@ def normalised(bm25: Floats) -> Floats:
     return bm25 / highest if highest > 0 else np.zeros_like(bm25)
 
 
-def _reciprocal_ranks(candidates: Candidates, ranking: Ranking) -> Floats:
+def competition_ranks(scores: Floats) -> Ints:
+    """Return the rank of each positive score, 1 for the highest; equal scores share a rank.
+
+    Scores that are not positive have the rank ``ABSENT``.
+    """
+    falling = -np.sort(-scores)
+    ranks = 1 + np.searchsorted(-falling, -scores, side="left")
+    return np.where(scores > 0, ranks, ABSENT).astype(np.int64)
+
+
+def _surrounding(candidates: Candidates, ranking: Ranking, chance: float) -> Floats:
+    """Return the evidence around each candidate: its whole session and its two neighbours."""
+    context = candidates.context
+    if context is None or ranking.context_weight == 0:
+        return np.zeros(len(candidates))
+    near = _evidence(context.bm25, context.cosine, candidates, ranking, chance)
+    weights = np.asarray([ranking.before_weight, ranking.after_weight])
+    around: Floats = normalised(context.session) + near @ weights
+    return around
+
+
+def _evidence(
+    bm25: Floats, cosine: Floats, candidates: Candidates, ranking: Ranking, chance: float
+) -> Floats:
+    """Return keyword_weight * bm25_norm + vector_weight * how far the cosine exceeds chance.
+
+    The second is 0 for what is no nearer to the query than any text, and 1 for the same text: a
+    model that cannot tell the texts apart, or does not know the language, has no say.
+    """
+    highest = candidates.bm25.max(initial=0.0) or 1.0
+    beyond = np.clip((cosine - chance) / (1.0 - chance), 0.0, 1.0)
+    beyond[np.isnan(beyond)] = 0.0
+    return ranking.keyword_weight * bm25 / highest + ranking.vector_weight * beyond
+
+
+def _reciprocal_ranks(candidates: Candidates, context_rank: Ints, ranking: Ranking) -> Floats:
     """Return the sum of weight / (rrf_k + rank) over the legs that have the candidate."""
     fused = np.zeros(len(candidates))
     legs = (
         (candidates.keyword_rank, ranking.keyword_weight),
         (candidates.vector_rank, ranking.vector_weight),
+        (context_rank, ranking.context_weight),
     )
     for ranks, weight in legs:
         fused += np.where(ranks == ABSENT, 0.0, weight / (ranking.rrf_k + ranks))
@@ -111,13 +189,10 @@ def _reranked(candidates: Candidates, ranking: Ranking) -> Floats:
     return np.where(candidates.keyword_rank == ABSENT, -np.inf, blended)
 
 
-def _similarity(candidates: Candidates, ranking: Ranking) -> Floats:  # noqa: ARG001  # one shape
+def _similarity(candidates: Candidates) -> Floats:
     """Return the cosine; bm25_norm of what has no embedding."""
     bm25_norm = normalised(candidates.bm25)
     return np.where(np.isnan(candidates.cosine), bm25_norm, candidates.cosine)
-
-
-_FUSIONS = {"rrf": _reciprocal_ranks, "rerank": _reranked, "similarity": _similarity}
 
 
 def diversify(

@@ -85,7 +85,7 @@ class KeywordIndex(BM25Okapi):  # type: ignore[misc]  # rank_bm25 ships no types
         self._alive = GrowingArray(np.bool_)
         self._size = 0
         self._words = 0
-        self._cached: OrderedDict[int, _Weights] = OrderedDict()
+        self._cached: OrderedDict[str, _Weights] = OrderedDict()
         self._cached_for = 0.0
         self._cached_numbers = 0
         self._norms = np.zeros(0)
@@ -173,10 +173,7 @@ class KeywordIndex(BM25Okapi):  # type: ignore[misc]  # rank_bm25 ships no types
         statistics = statistics or self.statistics(times)
         scores = np.zeros(len(self._alive))
         for word, count in times.items():
-            term = self._postings.term(word)
-            if term is None:
-                continue
-            weights = self._weights(term, statistics.average_length)
+            weights = self._weights(word, statistics.average_length)
             values = weights.values * (count * statistics.idf(word))
             if weights.slots is None:
                 scores += values
@@ -184,29 +181,40 @@ class KeywordIndex(BM25Okapi):  # type: ignore[misc]  # rank_bm25 ships no types
                 scores[weights.slots] += values
         return scores
 
-    def _weights(self, term: int, average_length: float) -> _Weights:
+    def living_postings(self, word: str) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Return the slots that have a word, and how often; empty slots are left out."""
+        term = self._postings.term(word)
+        slots, counts = self._postings.of_term(-1 if term is None else term)
+        if self._size < len(self._alive):
+            alive = self._alive.values[slots]
+            slots, counts = slots[alive], counts[alive]
+        return slots, counts
+
+    def slot_lengths(self) -> NDArray[np.int64]:
+        """Return the words of each slot; 0 for empty slots."""
+        lengths: NDArray[np.int64] = self._lengths.values * self._alive.values
+        return lengths
+
+    def _weights(self, word: str, average_length: float) -> _Weights:
         """Return a term's weights; those of recently asked terms are kept until a change."""
         if average_length != self._cached_for:
             self._forget_weights()
             self._cached_for = average_length
             self._norms = self._lengths.values * (self.k1 * self.b / average_length)
             self._norms += self.k1 * (1 - self.b)
-        weights = self._cached.get(term)
+        weights = self._cached.get(word)
         if weights is None:
-            weights = self._cached[term] = self._computed_weights(term)
+            weights = self._cached[word] = self._computed_weights(word)
             self._cached_numbers += len(weights.values)
             while self._cached_numbers > MAX_CACHED_WEIGHTS:
                 _, coldest = self._cached.popitem(last=False)
                 self._cached_numbers -= len(coldest.values)
         else:
-            self._cached.move_to_end(term)
+            self._cached.move_to_end(word)
         return weights
 
-    def _computed_weights(self, term: int) -> _Weights:
-        slots, counts = self._postings.of_term(term)
-        if self._size < len(self._alive):
-            alive = self._alive.values[slots]
-            slots, counts = slots[alive], counts[alive]
+    def _computed_weights(self, word: str) -> _Weights:
+        slots, counts = self.living_postings(word)
         values = counts.astype(np.float64)
         values *= self.k1 + 1.0
         values /= counts + self._norms[slots]

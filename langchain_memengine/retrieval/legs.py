@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from langchain_memengine.retrieval.fusion import ABSENT, Candidates
+from langchain_memengine.retrieval.fusion import ABSENT, Candidates, Context
 from langchain_memengine.retrieval.keyword_index import CorpusStatistics
+from langchain_memengine.retrieval.surroundings import NOBODY
 from langchain_memengine.retrieval.top import top
 from langchain_memengine.retrieval.vector_matrix import NO_COSINE
 from langchain_memengine.retrieval.view import View
@@ -37,27 +38,52 @@ class VectorLeg:
     path: VectorPath
 
 
-def keyword_scores(view: View, words: Sequence[str]) -> Floats:
-    """Return the BM25 score of every position.
+@dataclass(frozen=True, slots=True)
+class KeywordLeg:
+    """The answer of the keyword leg.
+
+    Attributes:
+        scores: BM25 of every position.
+        session_of: BM25 of the whole file or conversation of any positions; ``None`` if nothing
+            stands around any chunk, or nobody asks.
+    """
+
+    scores: Floats
+    session_of: Callable[[Ints], Floats] | None
+
+
+def keyword_leg(view: View, words: Sequence[str], *, context: bool) -> KeywordLeg:
+    """Score every position by keyword, and the files and conversations if ``context`` is asked for.
 
     The statistics are summed over the view, so that scores of different partitions compare.
     """
     terms = set(words)
-    each = [partition.keyword.statistics(terms) for partition in view.partitions]
-    total = (
-        each[0]
-        if len(each) == 1
-        else CorpusStatistics(
-            documents=sum(statistics.documents for statistics in each),
-            words=sum(statistics.words for statistics in each),
-            document_frequency={
-                term: sum(statistics.document_frequency[term] for statistics in each)
-                for term in terms
-            },
-        )
-    )
+    total = _total([partition.keyword.statistics(terms) for partition in view.partitions], terms)
     scores: Floats = view.join([p.keyword.scores(words, total) for p in view.partitions])
-    return scores
+    if not (context and view.has_context):
+        return KeywordLeg(scores, None)
+    groups = _total([partition.context.statistics(terms) for partition in view.partitions], terms)
+    by_key = {p.key: p.context.scores(words, groups) for p in view.partitions}
+
+    def session_of(positions: Ints) -> Floats:
+        found: Floats = view.take(
+            positions, lambda p, slots: by_key[p.key][p.surroundings.codes[slots]]
+        )
+        return found
+
+    return KeywordLeg(scores, session_of)
+
+
+def _total(each: Sequence[CorpusStatistics], terms: set[str]) -> CorpusStatistics:
+    if len(each) == 1:
+        return each[0]
+    return CorpusStatistics(
+        documents=sum(statistics.documents for statistics in each),
+        words=sum(statistics.words for statistics in each),
+        document_frequency={
+            term: sum(statistics.document_frequency[term] for statistics in each) for term in terms
+        },
+    )
 
 
 def exact_leg(view: View, query: FloatArray, k: int, mask: Mask | None) -> VectorLeg:
@@ -94,39 +120,62 @@ def chroma_leg(view: View, query: FloatArray, k: int, nearest: Sequence[Ints]) -
 
 
 def candidates(
-    view: View, bm25: Floats, vector: VectorLeg | None, fetch_k: int, mask: Mask | None, now_ms: int
+    view: View,
+    keyword: KeywordLeg,
+    vector: VectorLeg | None,
+    fetch_k: int,
+    mask: Mask | None,
+    now_ms: int,
 ) -> tuple[Candidates, Ints]:
     """Return the candidates of both legs, and their positions.
 
     Args:
         view: The partitions.
-        bm25: Keyword score of every position.
+        keyword: Answer of the keyword leg.
         vector: Answer of the vector leg, if there was one.
         fetch_k: Candidates of the keyword leg.
         mask: Positions that pass the filter; ``None`` lets all pass.
         now_ms: Ages count back from here.
     """
+    bm25 = keyword.scores
     by_keyword = top(bm25 if mask is None else np.where(mask, bm25, 0.0), fetch_k, above=0.0)
     by_vector = vector.positions if vector else np.zeros(0, np.int64)
     positions = np.unique(np.concatenate([by_keyword, by_vector]))
-    cosine = np.full(len(positions), np.nan)
-    if vector is not None:
-        cosine = vector.cosine_of(positions).astype(np.float64)
-        cosine[cosine == NO_COSINE] = np.nan
     return (
         Candidates(
             nums=view.take(positions, lambda p, slots: p.nums[slots]),
             keyword_rank=_ranks(positions, by_keyword, bm25[by_keyword]),
             bm25=bm25[positions],
-            vector_rank=_ranks(positions, by_vector, vector.cosine_of(by_vector))
-            if vector
-            else np.full(len(positions), ABSENT, np.int64),
-            cosine=cosine,
+            vector_rank=_ranks(positions, by_vector, _cosines(vector, by_vector)),
+            cosine=_cosines(vector, positions),
             age_days=view.take(positions, lambda p, slots: p.age_days(slots, now_ms)),
             accesses=view.take(positions, lambda p, slots: p.accesses[slots]),
+            context=_context(view, keyword, vector, positions),
         ),
         positions,
     )
+
+
+def _context(
+    view: View, keyword: KeywordLeg, vector: VectorLeg | None, positions: Ints
+) -> Context | None:
+    if keyword.session_of is None or not len(positions):
+        return None
+    around = view.neighbours(positions)
+    nobody = around == NOBODY
+    bm25 = np.where(nobody, 0.0, keyword.scores[around])
+    cosine = _cosines(vector, np.where(nobody, 0, around).ravel()).reshape(around.shape)
+    cosine[nobody] = np.nan
+    return Context(keyword.session_of(positions), bm25, cosine)
+
+
+def _cosines(vector: VectorLeg | None, positions: Ints) -> Floats:
+    """Return cosines as numbers that say "none" with NaN."""
+    if vector is None:
+        return np.full(len(positions), np.nan)
+    cosines = vector.cosine_of(positions).astype(np.float64)
+    cosines[cosines == NO_COSINE] = np.nan
+    return cosines
 
 
 def _ranks(positions: Ints, leg: Ints, scores: NDArray[Any]) -> Ints:

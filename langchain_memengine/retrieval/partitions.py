@@ -16,10 +16,12 @@ from math import nan
 import numpy as np
 from numpy.typing import NDArray
 
+from langchain_memengine.retrieval.context_index import ContextIndex
 from langchain_memengine.retrieval.filters import FilterColumns, Mask
 from langchain_memengine.retrieval.growing import GrowingArray
 from langchain_memengine.retrieval.keyword_index import KeywordIndex
-from langchain_memengine.retrieval.vector_matrix import VectorMatrix
+from langchain_memengine.retrieval.surroundings import Surroundings
+from langchain_memengine.retrieval.vector_matrix import Unrelated, VectorMatrix
 from langchain_memengine.retrieval.view import View
 from langchain_memengine.storage import access, chunks, embeddings
 from langchain_memengine.storage.chunks import FilterRow, IndexRow
@@ -41,6 +43,8 @@ class Partition:
         changes: Value of the change counter that it reflects.
         keyword: Keyword index, one slot a chunk.
         vectors: Vectors, one slot a chunk.
+        surroundings: File or conversation of each slot.
+        context: Keyword index of whole files and conversations.
     """
 
     def __init__(self, key: str, splitter: Splitter, *, k1: float, b: float) -> None:
@@ -48,6 +52,8 @@ class Partition:
         self.changes = 0
         self.keyword = KeywordIndex(k1=k1, b=b)
         self.vectors = VectorMatrix()
+        self.surroundings = Surroundings()
+        self.context = ContextIndex(self.keyword, self.surroundings)
         self._accesses_seen = 0
         self._model: str | None = None
         self._splitter = splitter
@@ -55,7 +61,7 @@ class Partition:
         self._event_days = GrowingArray(np.float64)  # since 1970; NaN for what never ages
         self._accesses = GrowingArray(np.int64)
         self._columns: FilterColumns | None = None
-        self._floor: float | None = None
+        self._unrelated: Unrelated | None = None
 
     @property
     def nums(self) -> NDArray[np.int64]:
@@ -68,11 +74,11 @@ class Partition:
         return self._accesses.values
 
     @property
-    def min_cosine(self) -> float:
-        """Cosine that unrelated texts of this partition rarely exceed."""
-        if self._floor is None:
-            self._floor = self.vectors.floor()
-        return self._floor
+    def unrelated(self) -> Unrelated:
+        """Cosines of unrelated texts of this partition."""
+        if self._unrelated is None:
+            self._unrelated = self.vectors.unrelated()
+        return self._unrelated
 
     def slots_of(self, nums: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the slots of those of these chunk numbers that the partition has."""
@@ -122,12 +128,14 @@ class Partition:
         gone = self.slots_of(np.asarray(removed, np.int64)).tolist()
         self.keyword.remove(gone)
         self.vectors.remove(gone)
+        self.surroundings.remove(gone)
         newest = int(self.nums[-1]) if len(self.nums) else 0
         rows = chunks.index_rows(tx, self.key, after_seq=self.changes)
         self._append([row for row in rows if row.num > newest])
+        self.context.forget()
 
     def _follow_vectors(self, tx: Transaction, *, after_seq: int) -> None:
-        self._floor = None
+        self._unrelated = None
         if self._model is not None:
             nums, _, vectors = embeddings.vectors_of_partition(
                 tx, self.key, self._model, after_seq=after_seq
@@ -144,6 +152,7 @@ class Partition:
             )
         )
         self._accesses.grow_to(len(self._nums))
+        self.surroundings.add([_group(row) for row in rows], [_place(row) for row in rows])
         self.keyword.add([self._splitter(keyword_text(row)) for row in rows])
         self.vectors.grow_to(len(self._nums))
 
@@ -155,6 +164,22 @@ class Partition:
         )
         for num, times in counts.items():
             self.accesses[self.slots_of(np.asarray([num]))] = times
+
+
+def _group(row: IndexRow) -> str:
+    """Return the name of the file or conversation a chunk belongs to, ``""`` for neither."""
+    if row.path:
+        return f"file {row.path}"
+    return f"thread {row.thread_id}" if row.thread_id else ""
+
+
+def _place(row: IndexRow) -> float | None:
+    """Return when a message came in its conversation; the chunks of a file have no neighbours.
+
+    A section of a file is about something of its own, a message answers the one before.
+    """
+    is_message = bool(row.thread_id) and not row.path
+    return float(row.event_ms or 0) if is_message else None
 
 
 def keyword_text(row: IndexRow) -> str:

@@ -50,7 +50,7 @@ class _Segment:
 
     def of_term(self, term: int) -> tuple[Ints32, Ints32]:
         """Return (slots, counts) of a term, empty if the segment is older than the term."""
-        if term + 1 >= len(self.starts):
+        if not 0 <= term < len(self.starts) - 1:
             return self.slots[:0], self.counts[:0]
         run = slice(self.starts[term], self.starts[term + 1])
         return self.slots[run], self.counts[run]

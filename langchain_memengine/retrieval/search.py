@@ -90,6 +90,7 @@ class Place(NamedTuple):
     fused: float
     decay: float
     bonus: float
+    context_rank: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +126,7 @@ class RankedView:
             scores.fused,
             scores.decay,
             scores.bonus,
+            scores.context_rank,
         )
         return list(map(Place, *(column[positions].tolist() for column in columns)))
 
@@ -205,7 +207,7 @@ class Searcher:
             view = self._partitions.view(tx, counters, query.partitions, model)
             mask = _mask(tx, view, query.filter)
             watch.lap("follow")
-            bm25 = legs.keyword_scores(view, words)
+            keyword = legs.keyword_leg(view, words, context=query.ranking.context_weight > 0)
             watch.lap("keyword")
             leg = None
             if vector is not None and model is not None:
@@ -213,8 +215,13 @@ class Searcher:
                 if view.unembedded:
                     degraded.append(f"vector: {view.unembedded} chunks have no embedding yet")
             watch.lap("vector")
-            found, positions = legs.candidates(view, bm25, leg, fetch_k, mask, to_ms(query.now))
-            ranked = fusion.rank(found, query.ranking, min_cosine=self._min_cosine(view))
+            found, positions = legs.candidates(view, keyword, leg, fetch_k, mask, to_ms(query.now))
+            ranked = fusion.rank(
+                found,
+                query.ranking,
+                min_cosine=self._min_cosine(view),
+                chance_cosine=view.unrelated.average,
+            )
             if query.ranking.mmr_lambda is not None:
                 ranked = _diversified(view, positions, ranked, query.k, query.ranking.mmr_lambda)
             watch.lap("fuse")
@@ -244,7 +251,7 @@ class Searcher:
 
     def _min_cosine(self, view: View) -> float:
         floor = self._config.min_cosine
-        return view.min_cosine if floor is None else floor
+        return view.unrelated.rarely_over if floor is None else floor
 
     def _vector_leg(
         self,
@@ -351,7 +358,7 @@ def _hit(place: Place, stored: StoredChunk, vector_path: VectorPath | None, rank
             vector_rank=place.vector_rank or None,
             cosine=None if isnan(place.cosine) else place.cosine,
             vector_path=vector_path if place.vector_rank else None,
-            context_rank=None,
+            context_rank=place.context_rank or None,
             fused=place.fused,
             age_days=None if isnan(place.age_days) else place.age_days,
             decay=place.decay,

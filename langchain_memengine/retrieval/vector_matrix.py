@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +24,19 @@ NO_COSINE = -2.0
 """Stands for "no embedding" in arrays of cosines: below every cosine."""
 
 _SAMPLED_PAIRS = 400
-_DEFAULT_FLOOR = 0.25
 _FEW_VECTORS = 16
+
+
+class Unrelated(NamedTuple):
+    """Cosines of texts that have nothing to do with each other.
+
+    Attributes:
+        average: Their mean, 0 to 0.95.
+        rarely_over: Their mean plus two standard deviations, 0.1 to 0.8.
+    """
+
+    average: float
+    rarely_over: float
 
 
 def one_blas_thread() -> AbstractContextManager[object]:
@@ -101,18 +113,22 @@ class VectorMatrix:
         vectors[~self._present.values[slots]] = 0
         return vectors
 
-    def floor(self) -> float:
-        """Return the cosine that unrelated texts of this matrix rarely exceed.
+    def unrelated(self) -> Unrelated:
+        """Return what cosines unrelated texts of this matrix have.
 
-        It is the mean plus two standard deviations over random pairs, the same pairs for the
-        same vectors, between 0.1 and 0.8. With too few vectors to tell, 0.25.
+        Measured on random pairs, the same pairs for the same vectors. With too few vectors to
+        tell, 0.1 on average and rarely over 0.25.
         """
         present = np.flatnonzero(self._present.values)
         if self._room is None or len(present) < _FEW_VECTORS:
-            return _DEFAULT_FLOOR
+            return Unrelated(0.1, 0.25)
         generator = np.random.default_rng(len(present))
         left, right = generator.integers(0, len(present), (2, _SAMPLED_PAIRS))
         different = left != right
         pairs = self._room[:, present[left[different]]]
         cosines = np.einsum("ij,ij->j", pairs, self._room[:, present[right[different]]])
-        return float(np.clip(cosines.mean() + 2 * cosines.std(), 0.1, 0.8))
+        average, spread = float(cosines.mean()), float(cosines.std())
+        return Unrelated(
+            average=min(max(average, 0.0), 0.95),
+            rarely_over=min(max(average + 2 * spread, 0.1), 0.8),
+        )

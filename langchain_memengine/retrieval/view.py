@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from langchain_memengine.retrieval.surroundings import NOBODY
+from langchain_memengine.retrieval.vector_matrix import Unrelated
+
 if TYPE_CHECKING:
     from langchain_memengine.retrieval.partitions import Partition
 
@@ -46,9 +49,9 @@ class View:
         return sum(p.keyword.corpus_size for p in self.partitions) - self.vectors
 
     @cached_property
-    def min_cosine(self) -> float:
-        """Cosine that unrelated texts rarely exceed, measured where most vectors are."""
-        return max(self.partitions, key=lambda partition: len(partition.vectors)).min_cosine
+    def unrelated(self) -> Unrelated:
+        """Cosines of unrelated texts, measured where most vectors are."""
+        return max(self.partitions, key=lambda partition: len(partition.vectors)).unrelated
 
     def join(self, arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
         """Return one array over all positions from one array a partition."""
@@ -71,6 +74,24 @@ class View:
         taken: NDArray[Any] = np.empty_like(joined)
         taken[np.concatenate(places)] = joined
         return taken
+
+    @cached_property
+    def has_context(self) -> bool:
+        """Whether anything stands around any chunk."""
+        return any(partition.surroundings.has_groups for partition in self.partitions)
+
+    def neighbours(self, positions: Ints) -> Ints:
+        """Return the positions before and after each one in its file or conversation.
+
+        Shape (n, 2), ``NOBODY`` at the ends.
+        """
+        starts = dict(zip((p.key for p in self.partitions), self._starts.tolist(), strict=False))
+
+        def of(partition: Partition, slots: Ints) -> Ints:
+            found = np.stack(partition.surroundings.neighbours(slots), axis=1)
+            return np.where(found == NOBODY, NOBODY, found + starts[partition.key])
+
+        return self.take(positions, of)
 
     def positions_of(self, number: int, slots: Ints) -> Ints:
         """Return the positions of slots of the partition with this number."""

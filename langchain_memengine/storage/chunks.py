@@ -114,6 +114,7 @@ class IndexRow:
         path: Path of its file, or ``""``.
         text_hash: Key of its embedding.
         event_ms: When what it tells happened; ``None`` never ages.
+        thread_id: Conversation it belongs to, if any.
     """
 
     num: int
@@ -122,6 +123,7 @@ class IndexRow:
     path: str
     text_hash: str
     event_ms: int | None
+    thread_id: str | None = None
 
 
 class FilterRow(NamedTuple):
@@ -200,6 +202,7 @@ def index_rows(tx: Transaction, partition: str, *, after_seq: int = 0) -> list[I
         chunks.c.path,
         chunks.c.text_hash,
         chunks.c.event_at,
+        chunks.c.thread_id,
     )
     rows = tx.connection.execute(
         select(*columns)

@@ -1,6 +1,7 @@
 """The ranking presets, worked out by hand."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,8 @@ from langchain_memengine.config import RANKINGS, MemEngineConfig
 from langchain_memengine.retrieval.fusion import (
     ABSENT,
     Candidates,
+    Context,
+    competition_ranks,
     diversify,
     normalised,
     rank,
@@ -288,6 +291,73 @@ def test_the_order_does_not_depend_on_where_candidates_stand(known, name, random
         moved.nums[ranked(moved, name).order].tolist()
         == known.nums[ranked(known, name).order].tolist()
     )
+
+
+# Context
+
+
+def in_context(known, session, before, after):
+    """Return candidates with sessions and (bm25, cosine) of their neighbours."""
+    pairs = np.asarray([before, after]).transpose(1, 0, 2)
+    around = Context(np.asarray(session), pairs[:, :, 0], pairs[:, :, 1])
+    return replace(known, context=around)
+
+
+def test_a_blend_adds_what_stands_around():
+    ranking = RANKINGS["balanced"].model_copy(
+        update={
+            "vector_weight": 0.5,
+            "context_weight": 0.5,
+            "before_weight": 0.4,
+            "after_weight": 0.2,
+            "rank_weight": 0.0,
+            "decay_weight": 0.0,
+        }
+    )
+    known = candidates(keyword_rank=[1, 2], bm25=[4.0, 2.0], vector_rank=[2, 1], cosine=[0.4, 0.8])
+    alone = rank(known, ranking, min_cosine=0.0, chance_cosine=0.2)
+    # Normalised BM25 plus half of what the cosine exceeds 0.2 by, of 0.8.
+    assert alone.fused == pytest.approx([1.125, 0.875])
+    known = in_context(
+        known, session=[1.0, 4.0], before=[(0.0, NAN), (4.0, 0.4)], after=[(2.0, 0.8), (0.0, NAN)]
+    )
+    around = rank(known, ranking, min_cosine=0.0, chance_cosine=0.2)
+    # Half of: a quarter session and 0.2 of the chunk after; a whole one and 0.4 of that before.
+    assert around.fused == pytest.approx([1.125 + 0.2125, 0.875 + 0.725])
+    assert around.order.tolist() == [1, 0]
+    assert around.context_rank.tolist() == [2, 1]
+
+
+def test_a_dense_side_that_cannot_tell_texts_apart_has_no_say():
+    ranking = RANKINGS["balanced"].model_copy(update={"rank_weight": 0.0})
+    known = candidates(keyword_rank=[1, 2], bm25=[2.0, 1.0], cosine=[0.1, 0.6])
+    result = rank(known, ranking, min_cosine=0.0, chance_cosine=0.7)
+    assert result.fused == pytest.approx([1.0, 0.5])
+
+
+def test_rrf_counts_the_context_as_a_third_list():
+    known = in_context(
+        candidates(keyword_rank=[1, 2], bm25=[2.0, 1.0]),
+        session=[0.0, 3.0],
+        before=[(0.0, NAN)] * 2,
+        after=[(0.0, NAN)] * 2,
+    )
+    result = ranked(known, "rrf")
+    assert result.fused == pytest.approx([1 / 11, 1 / 12 + 0.3 / 11])
+
+
+def test_two_leg_presets_ignore_the_context():
+    known = candidates(keyword_rank=[1, 2], bm25=[2.0, 1.0], cosine=[0.3, 0.4])
+    surrounded = in_context(
+        known, session=[0.0, 3.0], before=[(9.0, 0.9)] * 2, after=[(9.0, 0.9)] * 2
+    )
+    for name in ("goclaw", "decsr", "profclaw"):
+        assert ranked(surrounded, name).score.tolist() == ranked(known, name).score.tolist()
+
+
+def test_equal_scores_share_a_rank_and_nothing_has_none():
+    scores = np.asarray([0.5, 0.9, 0.0, 0.5, 0.1])
+    assert competition_ranks(scores).tolist() == [2, 1, ABSENT, 2, 4]
 
 
 # Maximal marginal relevance

@@ -1,5 +1,7 @@
 """The legs of a search over the partitions that an actor may read."""
 
+from datetime import timedelta
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,7 @@ from langchain_memengine.retrieval.fusion import ABSENT
 from langchain_memengine.retrieval.keyword_index import KeywordIndex
 from langchain_memengine.retrieval.partitions import Partition
 from langchain_memengine.retrieval.view import View
-from langchain_memengine.storage import access, embeddings
+from langchain_memengine.storage import access, chunks, embeddings
 from langchain_memengine.storage.database import Database, to_ms
 from langchain_memengine.types import Provenance
 from tests.storage.contract import NOW, keep, piece
@@ -77,17 +79,17 @@ def test_taking_nothing_gives_nothing(view):
 def test_an_empty_partition_changes_nothing(database, view):
     with_empty = view_of(database, "shared", "personal/nobody", "personal/anna", "agent_config")
     assert len(with_empty) == len(view)
-    scores = legs.keyword_scores(with_empty, ["tea"])
-    assert scores.tolist() == legs.keyword_scores(view, ["tea"]).tolist()
+    scores = legs.keyword_leg(with_empty, ["tea"], context=False).scores
+    assert scores.tolist() == legs.keyword_leg(view, ["tea"], context=False).scores.tolist()
 
 
 def test_nothing_stored_is_an_empty_view(database):
     empty = view_of(database, "personal/nobody")
     assert (len(empty), empty.vectors, empty.unembedded) == (0, 0, 0)
-    assert legs.keyword_scores(empty, ["tea"]).tolist() == []
+    assert legs.keyword_leg(empty, ["tea"], context=False).scores.tolist() == []
     leg = legs.exact_leg(empty, query(X), 5, None)
     found, positions = legs.candidates(
-        empty, legs.keyword_scores(empty, ["tea"]), leg, 5, None, to_ms(NOW)
+        empty, legs.keyword_leg(empty, ["tea"], context=False), leg, 5, None, to_ms(NOW)
     )
     assert (len(found), positions.tolist()) == (0, [])
 
@@ -96,7 +98,10 @@ def test_scores_are_those_of_one_index_over_everything_readable(view):
     everything = KeywordIndex([text.split() for text in SHARED + MINE])
     words = ["tea", "coffee", "zzz"]
     np.testing.assert_allclose(
-        legs.keyword_scores(view, words), everything.get_scores(words), rtol=0, atol=1e-12
+        legs.keyword_leg(view, words, context=False).scores,
+        everything.get_scores(words),
+        rtol=0,
+        atol=1e-12,
     )
 
 
@@ -120,9 +125,9 @@ def test_the_chroma_leg_orders_its_candidates_by_exact_cosine(view):
 
 
 def candidates_of(view, words, vector=None, *, fetch_k=10, mask=None):
-    bm25 = legs.keyword_scores(view, words)
+    keyword = legs.keyword_leg(view, words, context=False)
     leg = None if vector is None else legs.exact_leg(view, query(vector), fetch_k, mask)
-    return legs.candidates(view, bm25, leg, fetch_k, mask, to_ms(NOW) + 86_400_000)
+    return legs.candidates(view, keyword, leg, fetch_k, mask, to_ms(NOW) + 86_400_000)
 
 
 def test_candidates_of_both_legs_are_joined_once(view):
@@ -166,3 +171,29 @@ def test_a_mask_is_applied_before_the_best_are_chosen(view):
     found, positions = candidates_of(view, ["tea"], fetch_k=1, mask=mask)
     assert positions.tolist() == [3]
     assert found.keyword_rank.tolist() == [1]
+
+
+def test_a_message_is_surrounded_by_its_conversation(database):
+    day = timedelta(days=1)
+    for i, text in enumerate(["cake first", "rain", "tea last"]):
+        told = Provenance(thread_id="t", event_at=NOW + i * day)
+        keep(database, text, source=f"doc:/t{i}", provenance=told)
+    view = view_of(database, "shared")
+    leg = legs.keyword_leg(view, ["tea", "rain", "cake"], context=True)
+    found, _ = legs.candidates(view, leg, None, 9, None, to_ms(NOW))
+    context = found.context
+    with database.read() as tx:
+        by_num = {row.num: row.text for row in chunks.index_rows(tx, "shared")}
+    place = {by_num[num]: i for i, num in enumerate(found.nums.tolist())}
+    bm25 = dict(zip(place, found.bm25[list(place.values())].tolist(), strict=True))
+    rain = context.bm25[place["rain"]].tolist()
+    assert rain == pytest.approx([bm25["cake first"], bm25["tea last"]])
+    assert context.bm25[place["cake first"]].tolist() == pytest.approx([0.0, bm25["rain"]])
+    # A session of its own scores less than one in which all three words occur.
+    assert context.session[place["rain"]] > context.session[place["tea tea"]] > 0
+    assert context.session[place["rain"]] == context.session[place["tea last"]]
+    assert np.isnan(context.cosine).all()
+
+
+def test_context_is_left_out_where_nothing_stands_around(view):
+    assert legs.keyword_leg(view, ["tea"], context=True).session_of is None
