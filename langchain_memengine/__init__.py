@@ -9,7 +9,7 @@ How the package reads, from the bottom up::
     models                    embedders, local and remote, checked and retried
     retrieval                 keyword and vector indexes, fusion, search, recall, indexing
     engine                    MemoryEngine: all of the above behind one object
-    faces, cli                what LangChain sees, and what a terminal sees
+    faces, evaluation, cli    what LangChain sees, how well it finds, what a terminal sees
 """
 
 from __future__ import annotations
