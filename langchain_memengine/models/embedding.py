@@ -29,7 +29,7 @@ from langchain_memengine.models.failures import (
     retry_after_seconds,
     status_of,
 )
-from langchain_memengine.models.vectors import FloatArray, as_matrix, unit_vectors
+from langchain_memengine.models.vectors import FloatArray, as_matrix, unit_vector, unit_vectors
 
 __all__ = ["PROBE", "Embedder", "EmbeddingsLike", "FloatArray"]
 
@@ -189,9 +189,12 @@ class Embedder:
             raise EmbeddingError(
                 f"{self.name} was asked to embed a blank query. Skip such queries."
             )
-        answer = self._ask(lambda: [self.embeddings.embed_query(text)], "a query")
-        (outcome,) = self._checked(answer, [text])
-        return _read_only(outcome)
+        answer = self._ask(lambda: self.embeddings.embed_query(text), "a query")
+        vector = unit_vector(answer)
+        if vector is None or len(vector) != self._dimension:
+            (outcome,) = self._checked([answer], [text])
+            return _read_only(outcome)
+        return _read_only(vector)
 
     def _embed_probe(self) -> FloatArray:
         (outcome,) = self._vectors([PROBE])

@@ -15,6 +15,19 @@ FloatArray = NDArray[np.float32]
 ONE_ROW_A_TEXT = 2  # dimensions of the array
 
 
+def unit_vector(answer: Any) -> FloatArray | None:
+    """Return the unit vector of one vector, ``None`` if anything about it looks wrong.
+
+    The short way for queries; :func:`as_matrix` and :func:`unit_vectors` tell what is wrong.
+    """
+    try:
+        vector = np.asarray(answer, dtype=np.float64)
+    except (TypeError, ValueError):
+        return None
+    norm = float(vector @ vector) ** 0.5 if vector.ndim == 1 and len(vector) else 0.0
+    return (vector / norm).astype(np.float32) if 0.0 < norm < np.inf else None
+
+
 def as_matrix(answer: Any, count: int, *, name: str) -> NDArray[np.float64]:
     """Return an answer as an array of shape (count, dimension), dimension at least 1.
 

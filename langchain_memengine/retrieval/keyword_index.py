@@ -21,11 +21,11 @@ from langchain_memengine.retrieval.postings import Postings, Words
 
 Floats = NDArray[np.float64]
 
-DENSE_SHARE = 0.1
-"""Share of the documents from which on a term's weights are kept as one number a document."""
+DENSE_SHARE = 0.3
+"""Share of the documents from which on a term counts as common."""
 
-MAX_CACHED_WEIGHTS = 2_000_000
-"""Numbers kept of the weights of recently asked terms: 16 MB."""
+MAX_CACHED_WEIGHTS = 4_000_000
+"""Numbers kept of the weights of common terms: 32 MB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +53,6 @@ class CorpusStatistics:
         return math.log(1 + (self.documents - frequency + 0.5) / (frequency + 0.5))
 
 
-@dataclass(frozen=True, slots=True)
-class _Weights:
-    """BM25 of one term without its idf: of the documents in ``slots``, or of all of them."""
-
-    slots: NDArray[np.int64] | None
-    values: Floats
-
-
 class KeywordIndex(BM25Okapi):  # type: ignore[misc]  # rank_bm25 ships no types
     """A corpus of tokenized documents that can be searched and changed.
 
@@ -85,10 +77,10 @@ class KeywordIndex(BM25Okapi):  # type: ignore[misc]  # rank_bm25 ships no types
         self._alive = GrowingArray(np.bool_)
         self._size = 0
         self._words = 0
-        self._cached: OrderedDict[str, _Weights] = OrderedDict()
-        self._cached_for = 0.0
-        self._cached_numbers = 0
+        self._common: OrderedDict[str, Floats] = OrderedDict()
+        self._norms_for = 0.0
         self._norms = np.zeros(0)
+        self._scratch = np.zeros(0)
         self.add(list(corpus))
 
     # --- what rank_bm25 calls its attributes -------------------------------------------------
@@ -141,7 +133,7 @@ class KeywordIndex(BM25Okapi):  # type: ignore[misc]  # rank_bm25 ships no types
         self._postings.add(documents, self._alive.values)
         self._size += len(documents)
         self._words += int(lengths.sum())
-        self._forget_weights()
+        self._forget_derived()
         return first
 
     def remove(self, slots: Iterable[int]) -> None:
@@ -154,7 +146,7 @@ class KeywordIndex(BM25Okapi):  # type: ignore[misc]  # rank_bm25 ships no types
         self._postings.remove(gone)
         self._size -= len(gone)
         self._words -= int(self._lengths.values[gone].sum())
-        self._forget_weights()
+        self._forget_derived()
 
     # --- searching ---------------------------------------------------------------------------
 
@@ -171,14 +163,20 @@ class KeywordIndex(BM25Okapi):  # type: ignore[misc]  # rank_bm25 ships no types
         """
         times = Counter(query)
         statistics = statistics or self.statistics(times)
+        self._derive_norms(statistics.average_length)
         scores = np.zeros(len(self._alive))
+        rare: list[tuple[float, NDArray[np.int32], NDArray[np.int32]]] = []
         for word, count in times.items():
-            weights = self._weights(word, statistics.average_length)
-            values = weights.values * (count * statistics.idf(word))
-            if weights.slots is None:
-                scores += values
+            weight = count * statistics.idf(word) * (self.k1 + 1.0)
+            if statistics.document_frequency[word] < DENSE_SHARE * statistics.documents:
+                rare.append((weight, *self.living_postings(word)))
             else:
-                scores[weights.slots] += values
+                scores += np.multiply(self._common_weights(word), weight, out=self._scratch)
+        if rare:
+            slots = np.concatenate([slots for _, slots, _ in rare])
+            counts = np.concatenate([counts for _, _, counts in rare])
+            weights = np.repeat([w for w, _, _ in rare], [len(slots) for _, slots, _ in rare])
+            np.add.at(scores, slots, weights * counts / (counts + self._norms[slots]))
         return scores
 
     def living_postings(self, word: str) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -195,36 +193,33 @@ class KeywordIndex(BM25Okapi):  # type: ignore[misc]  # rank_bm25 ships no types
         lengths: NDArray[np.int64] = self._lengths.values * self._alive.values
         return lengths
 
-    def _weights(self, word: str, average_length: float) -> _Weights:
-        """Return a term's weights; those of recently asked terms are kept until a change."""
-        if average_length != self._cached_for:
-            self._forget_weights()
-            self._cached_for = average_length
+    def _derive_norms(self, average_length: float) -> None:
+        """Make sure that the length norms are those for this average length."""
+        if average_length != self._norms_for:
+            self._forget_derived()
+            self._norms_for = average_length
             self._norms = self._lengths.values * (self.k1 * self.b / average_length)
             self._norms += self.k1 * (1 - self.b)
-        weights = self._cached.get(word)
+            self._scratch = np.empty(len(self._alive))
+
+    def _common_weights(self, word: str) -> Floats:
+        """Return a term's saturated frequency in every slot; kept until a change.
+
+        A term that many documents have comes up in many queries, and one number for each document
+        is added faster than a long posting list.
+        """
+        weights = self._common.get(word)
         if weights is None:
-            weights = self._cached[word] = self._computed_weights(word)
-            self._cached_numbers += len(weights.values)
-            while self._cached_numbers > MAX_CACHED_WEIGHTS:
-                _, coldest = self._cached.popitem(last=False)
-                self._cached_numbers -= len(coldest.values)
+            slots, counts = self.living_postings(word)
+            weights = np.zeros(len(self._alive))
+            weights[slots] = counts / (counts + self._norms[slots])
+            self._common[word] = weights
+            while len(self._common) * len(weights) > MAX_CACHED_WEIGHTS and len(self._common) > 1:
+                self._common.popitem(last=False)
         else:
-            self._cached.move_to_end(word)
+            self._common.move_to_end(word)
         return weights
 
-    def _computed_weights(self, word: str) -> _Weights:
-        slots, counts = self.living_postings(word)
-        values = counts.astype(np.float64)
-        values *= self.k1 + 1.0
-        values /= counts + self._norms[slots]
-        if len(slots) < DENSE_SHARE * len(self._alive):
-            return _Weights(slots.astype(np.int64), values)
-        dense = np.zeros(len(self._alive))
-        dense[slots] = values
-        return _Weights(None, dense)
-
-    def _forget_weights(self) -> None:
-        self._cached.clear()
-        self._cached_numbers = 0
-        self._cached_for = 0.0
+    def _forget_derived(self) -> None:
+        self._common.clear()
+        self._norms_for = 0.0

@@ -1,3 +1,5 @@
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -5,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from langchain_memengine.errors import EmbeddingError
-from langchain_memengine.models.vectors import as_matrix, unit_vectors
+from langchain_memengine.models.vectors import as_matrix, unit_vector, unit_vectors
 
 
 @pytest.mark.parametrize(
@@ -49,3 +51,15 @@ def test_the_length_of_an_answer_does_not_count(matrix, factor):
     for a, b, norm in zip(once, scaled, np.linalg.norm(matrix, axis=1), strict=True):
         if norm > 1e-100:
             assert a == pytest.approx(b, abs=1e-6)
+
+
+def test_the_short_way_gives_the_unit_vector_of_a_query():
+    assert unit_vector([3.0, 4.0]).tolist() == pytest.approx([0.6, 0.8])
+    assert unit_vector([3, 4]).dtype == np.float32
+
+
+@pytest.mark.parametrize(
+    "wrong", [[], [0.0, 0.0], [math.nan, 1.0], [math.inf, 1.0], None, "text", [[1.0]], 3.0, [None]]
+)
+def test_the_short_way_leaves_everything_odd_to_the_long_one(wrong):
+    assert unit_vector(wrong) is None
