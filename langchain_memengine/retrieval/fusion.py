@@ -96,7 +96,9 @@ def rank(
         chance_cosine: Average cosine of unrelated texts; only what exceeds it is evidence.
     """
     around = _surrounding(candidates, ranking, chance_cosine)
-    context_rank = competition_ranks(around)
+    context_rank = (
+        np.zeros(len(candidates), np.int64) if around is None else competition_ranks(around)
+    )
     match ranking.method:
         case "rrf":
             fused = _reciprocal_ranks(candidates, context_rank, ranking)
@@ -104,7 +106,8 @@ def rank(
             fused = _evidence(
                 candidates.bm25, candidates.cosine, candidates, ranking, chance_cosine
             )
-            fused += ranking.context_weight * around
+            if around is not None:
+                fused += ranking.context_weight * around
             ranks = _reciprocal_ranks(candidates, context_rank, ranking)
             fused += ranking.rank_weight * (ranking.rrf_k + 1) * ranks
         case "rerank":
@@ -136,11 +139,11 @@ def competition_ranks(scores: Floats) -> Ints:
     return np.where(scores > 0, ranks, ABSENT).astype(np.int64)
 
 
-def _surrounding(candidates: Candidates, ranking: Ranking, chance: float) -> Floats:
+def _surrounding(candidates: Candidates, ranking: Ranking, chance: float) -> Floats | None:
     """Return the evidence around each candidate: its whole session and its two neighbours."""
     context = candidates.context
     if context is None or ranking.context_weight == 0:
-        return np.zeros(len(candidates))
+        return None
     near = _evidence(context.bm25, context.cosine, candidates, ranking, chance)
     weights = np.asarray([ranking.before_weight, ranking.after_weight])
     around: Floats = normalised(context.session) + near @ weights
@@ -170,6 +173,8 @@ def _reciprocal_ranks(candidates: Candidates, context_rank: Ints, ranking: Ranki
         (context_rank, ranking.context_weight),
     )
     for ranks, weight in legs:
+        if not ranks.any():
+            continue
         fused += np.where(ranks == ABSENT, 0.0, weight / (ranking.rrf_k + ranks))
     return fused
 

@@ -33,8 +33,6 @@ MAX_QUERY_WORDS = 64
 MAX_QUERY_CHARS = 4000
 """Characters of a query that are read at all: its last ones."""
 
-_SPARE_ROWS = 2  # rows read beyond k, in case the last check drops some
-
 
 @dataclass(frozen=True, slots=True)
 class Query:
@@ -231,9 +229,8 @@ class Searcher:
     def hits(self, tx: Transaction, query: Query, ranked: RankedView) -> Iterator[Hit]:
         """Read the rows of ranked candidates, best first, without those the last check drops."""
         order = ranked.ranked.order
-        step = query.k + _SPARE_ROWS
-        for start in range(0, len(order), step):
-            places = ranked.places(order[start : start + step])
+        for start in range(0, len(order), query.k):
+            places = ranked.places(order[start : start + query.k])
             rows = chunks.visible_by_num(
                 tx, [p.num for p in places], partitions=query.partitions, now=query.now
             )

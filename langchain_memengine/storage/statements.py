@@ -40,15 +40,14 @@ class HotQuery:
         Raises:
             DBAPIError: The database failed.
         """
-        shape = tuple(
-            (name, len(value) if isinstance(value, list) else None)
-            for name, value in parameters.items()
+        lengths = tuple(
+            len(value) if isinstance(value, list) else None for value in parameters.values()
         )
-        sql, order = self._compiled(connection.dialect, shape)
-        flat = dict(pair for given in parameters.items() for pair in _flat(*given))
+        sql, names, places = self._compiled(connection.dialect, tuple(parameters), lengths)
+        values = [parameters[name] if at is None else parameters[name][at] for name, at in places]
         cursor = connection.connection.cursor()
         try:
-            cursor.execute(sql, flat if order is None else [flat[name] for name in order])
+            cursor.execute(sql, dict(zip(names, values, strict=True)) if names else values)
             return list(cursor.fetchall())
         except connection.dialect.loaded_dbapi.Error as error:
             raise DBAPIError.instance(sql, None, error, Exception) from error
@@ -56,16 +55,21 @@ class HotQuery:
             cursor.close()
 
     def _compile(
-        self, dialect: Dialect, shape: tuple[tuple[str, int | None], ...]
-    ) -> tuple[str, Sequence[str] | None]:
+        self, dialect: Dialect, parameters: Sequence[str], lengths: Sequence[int | None]
+    ) -> tuple[str, Sequence[str], Sequence[tuple[str, int | None]]]:
+        """Return the SQL, its parameters' names, and which given value each of them takes.
+
+        There are no names where parameters go by position.
+        """
+        shape = list(zip(parameters, lengths, strict=True))
         examples = {name: None if length is None else [None] * length for name, length in shape}
         state = self._statement.compile(dialect=dialect).construct_expanded_state(examples)
-        return state.statement, state.positiontup
-
-
-def _flat(name: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the parameters that SQLAlchemy makes of one: a list is numbered from 1."""
-    if isinstance(value, list):
-        yield from ((f"{name}_{i}", one) for i, one in enumerate(value, start=1))
-    else:
-        yield name, value
+        sources: dict[str, tuple[str, int | None]] = {}
+        for name, length in shape:
+            if length is None:
+                sources[name] = (name, None)
+            else:  # SQLAlchemy numbers the values of a list from 1
+                sources.update((f"{name}_{i + 1}", (name, i)) for i in range(length))
+        if state.positiontup is None:
+            return state.statement, list(sources), list(sources.values())
+        return state.statement, (), [sources[name] for name in state.positiontup]
