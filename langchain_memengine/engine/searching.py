@@ -16,7 +16,7 @@ from langchain_memengine.retrieval.explain import explain
 from langchain_memengine.retrieval.recall import Recalled, capped, fence_nonce
 from langchain_memengine.retrieval.search import Query
 from langchain_memengine.retrieval.sources import source_uri
-from langchain_memengine.text.sanitize import as_utc
+from langchain_memengine.text.sanitize import as_utc, clean_text
 from langchain_memengine.types import Actor, Explanation, Filter, Hit, SearchResult
 from langchain_memengine.workspace.files import UnreadableFileError
 from langchain_memengine.workspace.layout import memory_names
@@ -146,7 +146,7 @@ class Searching(Writing):
         chosen = ranking_named(ranking) if isinstance(ranking, str) else ranking
         chosen = chosen or self.config.ranking
         return Query(
-            text=text,
+            text=clean_text(text),
             k=chosen.k if k is None else k,
             ranking=chosen,
             partitions=visibility.readable_partitions(actor or self.actor),

@@ -132,7 +132,7 @@ def advice(error: BaseException, *, name: str, address: str | None) -> str:
         if is_ollama:
             return f"Is Ollama running at {address}?"
         return f"Check the network and the base URL{f' {address}' if address else ''}."
-    return "See the exception this one was raised from."
+    return "The embedder itself failed; its own error is the cause of this one."
 
 
 def _advice_for_status(status: int, class_name: str, ollama_model: str | None) -> str:

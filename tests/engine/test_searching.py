@@ -352,3 +352,10 @@ def test_searching_alone_counts_no_access(engine):
     engine.search("tea")
     engine.write_accesses()
     assert engine.search("tea").hits[0].receipt.access_count == 0
+
+
+def test_a_query_with_a_broken_character_is_searched_like_any_other():
+    with make_engine(embeddings="local") as engine:
+        engine.add_texts(["tea in the morning"])
+        result = engine.search("tea \ud800 \0")
+        assert (texts(result), result.degraded) == (["tea in the morning"], ())
