@@ -170,7 +170,7 @@ class Receipt:
         context_rank: Rank of the surrounding file or conversation, from 1.
         fused: Score of the ranking preset before decay and bonus.
         age_days: Age used for the decay; ``None`` never ages.
-        decay: Factor of the age, 0 to 1.
+        decay: Factor of the age that the score was multiplied by, 0 to 1.
         access_count: How often tools or recording retrievers returned it.
         access_bonus: What that added to the score.
         ranking: Name of the ranking preset.

@@ -100,6 +100,8 @@ def compact_receipt(receipt: Receipt, best_bm25: float) -> Text:
         place = f" #{receipt.vector_rank}" if receipt.vector_rank else ""
         value = f" {receipt.cosine:.2f}{place}"
         parts.append(Text.assemble(("cosine ", "dim"), bar_of(receipt.cosine, "magenta"), value))
+    if receipt.context_rank is not None:
+        parts.append(Text.assemble(("context ", "dim"), f"#{receipt.context_rank}"))
     if receipt.age_days is not None:
         factor = f" ×{receipt.decay:.2f}" if receipt.decay < 1 else ""
         parts.append(Text(f"{receipt.age_days:.0f} d{factor}"))

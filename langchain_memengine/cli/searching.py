@@ -11,7 +11,7 @@ import typer
 from rich.text import Text
 
 from langchain_memengine.cli import options
-from langchain_memengine.cli.failing import exit_if, usage_error
+from langchain_memengine.cli.failing import exit_if
 from langchain_memengine.cli.hits import (
     ID_DIGITS,
     hit_as_json,
@@ -21,14 +21,11 @@ from langchain_memengine.cli.hits import (
 )
 from langchain_memengine.cli.opening import is_blank, opened_fresh, warn
 from langchain_memengine.cli.terminal import clean_line, output, print_json, print_rows, say
-from langchain_memengine.types import Actor, Explanation, Filter, Hit
+from langchain_memengine.types import Explanation, Filter, Hit
 
 if TYPE_CHECKING:
     from langchain_memengine.engine.memory_engine import MemoryEngine
 
-_WHOLE_ID = 64
-_PREFIX_HITS = 1000
-_MIN_PREFIX = 4
 
 Query = Annotated[str, typer.Argument(metavar="QUERY", help="What to look for.")]
 
@@ -68,7 +65,7 @@ def search(  # noqa: PLR0913  # every parameter is an option of the command
 def explain(  # noqa: PLR0913  # every parameter is an option of the command
     query: Query,
     chunk_id: Annotated[
-        str, typer.Argument(metavar="CHUNK_ID", help="Id of a hit, or its first digits.")
+        str, typer.Argument(metavar="CHUNK_ID", help="Id of a memory, or its first digits.")
     ],
     *,
     root: options.Root = options.DEFAULT_ROOT,
@@ -88,8 +85,9 @@ def explain(  # noqa: PLR0913  # every parameter is an option of the command
     wanted = options.filter_of(path, conditions, since, until)
     actor = options.actor_of(user)
     with opened_fresh(root, embeddings) as (engine, problems):
-        whole = _whole_id(engine, query, chunk_id, actor)
-        why = engine.explain(query, whole, k, ranking=preset, filter=wanted, actor=actor)
+        why = engine.explain(
+            query, chunk_id.strip().lower(), k, ranking=preset, filter=wanted, actor=actor
+        )
         if as_json:
             shown = {f.name: getattr(why, f.name) for f in dataclasses.fields(why)}
             print_json(shown | {"hit": why.hit and hit_as_json(why.hit)})
@@ -151,25 +149,6 @@ def _nothing_found(engine: MemoryEngine, root: Path, wanted: Filter) -> str:
     if not wanted.is_empty:
         return "Nothing found within these filters. Try again without one of them."
     return "Nothing found: no word of the query occurs, and nothing is near in meaning."
-
-
-def _whole_id(engine: MemoryEngine, query: str, chunk_id: str, actor: Actor | None) -> str:
-    """Return the id that begins with these digits, among the hits of the query."""
-    prefix = chunk_id.strip().lower()
-    if len(prefix) >= _WHOLE_ID:
-        return prefix
-    if len(prefix) < _MIN_PREFIX:
-        usage_error(f"{prefix!r} is too short for an id. Give at least {_MIN_PREFIX} digits.")
-    hits = engine.search(query, _PREFIX_HITS, actor=actor).hits
-    found = [hit.id for hit in hits if hit.id.startswith(prefix)]
-    if len(found) > 1:
-        usage_error(f"{len(found)} hits have ids that begin with {prefix!r}. Give more digits.")
-    if not found:
-        usage_error(
-            f"No hit of this query has an id that begins with {prefix!r}. "
-            "For a chunk that is no hit give its whole id; search --json prints it."
-        )
-    return found[0]
 
 
 def _print_explanation(why: Explanation, query: str, language: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import secrets
 import threading
 from collections import Counter
@@ -18,6 +19,7 @@ from langchain_memengine.retrieval.embedding_cache import EmbeddingCache
 from langchain_memengine.retrieval.indexing import Indexer
 from langchain_memengine.retrieval.partitions import Partitions
 from langchain_memengine.retrieval.search import Searcher
+from langchain_memengine.retrieval.snapshot import Origin, Snapshots
 from langchain_memengine.retrieval.sources import (
     FolderSource,
     NotesSource,
@@ -95,8 +97,15 @@ class EngineParts:
         )
         self._embedding = EmbeddingCache(self._database, embedder)
         splitter = WordSplitter(config.language)
-        partitions = Partitions(splitter, k1=config.bm25_k1, b=config.bm25_b)
-        self._chroma = self._chroma_parts(closing, layout)
+        maintains = self._maintains_indexes(closing, layout)
+        partitions = Partitions(
+            splitter,
+            k1=config.bm25_k1,
+            b=config.bm25_b,
+            snapshots=self._snapshots(layout, splitter, writes=maintains),
+        )
+        closing.callback(partitions.save)
+        self._chroma = self._chroma_parts(closing, layout, maintains=maintains)
         self._searcher = Searcher(
             self._database, partitions, splitter, self._embedding, config, self._chroma
         )
@@ -125,20 +134,37 @@ class EngineParts:
                     tx.set_meta(_FENCE_SECRET, known)
         return known
 
+    def _maintains_indexes(self, closing: ExitStack, layout: Layout | None) -> bool:
+        """Return whether this engine is the one to write the derived files; it holds the lock."""
+        if layout is None or self.read_only:
+            return False
+        lock = IndexLock(layout.state_dir)
+        try:
+            lock.acquire()
+        except StoreLockedError:
+            return False  # this engine follows the database in memory
+        closing.callback(lock.release)
+        return True
+
+    def _snapshots(
+        self, layout: Layout | None, splitter: WordSplitter, *, writes: bool
+    ) -> Snapshots | None:
+        if layout is None:
+            return None
+        # The secret is drawn once for each database: a new one in the same folder has another.
+        database = hashlib.sha256(self._secret.encode()).hexdigest()
+        origin = Origin(self.config.store_id, database, splitter.fingerprint)
+        return Snapshots(layout.state_dir / "index", origin, writes=writes)
+
     def _chroma_parts(
-        self, closing: ExitStack, layout: Layout | None
+        self, closing: ExitStack, layout: Layout | None, *, maintains: bool
     ) -> tuple[ChromaIndex, ChromaFollower] | None:
-        """Return the parts for Chroma, if this process is the one to maintain it."""
+        """Return the parts for Chroma, if this engine is the one to maintain it."""
         location = self.config.chroma_url or (layout.state_dir / "chroma" if layout else None)
         if location is None or self.read_only or self.config.vector_search == "exact":
             return None
-        if layout is not None:
-            lock = IndexLock(layout.state_dir)
-            try:
-                lock.acquire()
-            except StoreLockedError:
-                return None  # exact vectors answer here; the holder maintains Chroma
-            closing.callback(lock.release)
+        if layout is not None and not maintains:
+            return None  # exact vectors answer here; the holder of the lock maintains Chroma
         index = ChromaIndex(self._database, location)
         closing.callback(index.close)
         follower = ChromaFollower(index)
@@ -176,6 +202,6 @@ class EngineParts:
                 access.record(tx, counted, now=self._clock())
 
     def close(self) -> None:
-        """Write what is buffered and close everything; closing twice is fine."""
+        """Write what is buffered, keep the indexes and close everything; twice is fine."""
         with self._closing:
             self.write_accesses()

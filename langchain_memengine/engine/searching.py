@@ -13,8 +13,8 @@ from langchain_memengine.engine.writing import Writing
 from langchain_memengine.errors import ConfigurationError, MemEngineError
 from langchain_memengine.retrieval import visibility
 from langchain_memengine.retrieval.explain import explain
+from langchain_memengine.retrieval.query import Query
 from langchain_memengine.retrieval.recall import Recalled, capped, fence_nonce
-from langchain_memengine.retrieval.search import Query
 from langchain_memengine.retrieval.sources import source_uri
 from langchain_memengine.text.sanitize import as_utc, clean_text
 from langchain_memengine.types import Actor, Explanation, Filter, Hit, SearchResult
@@ -73,6 +73,14 @@ class Searching(Writing):
         actor: Actor | None = None,
     ) -> Explanation:
         """Say why a chunk is, or is not, among the hits of a query.
+
+        Args:
+            query: What is asked.
+            chunk_id: Id of the chunk, or as much of its beginning as no other chunk has.
+            k: Hits, at most; default: the ranking's own.
+            ranking: A preset's name or a ranking of your own; default: the config's.
+            filter: What may be returned; a plain mapping is a filter on metadata.
+            actor: Who asks.
 
         Raises:
             NotFoundError: There is no such chunk, or the actor may not read it.
@@ -193,6 +201,10 @@ def _in_utc(wanted: Filter) -> Filter:
     """Return a filter whose times compare with stored ones: a naive time is read as UTC."""
     if wanted.since is None and wanted.until is None:
         return wanted
+    if wanted.since and wanted.until and as_utc(wanted.since) >= as_utc(wanted.until):
+        raise ConfigurationError(
+            f"Nothing is at or after {wanted.since} and before {wanted.until}: swap them."
+        )
     return replace(
         wanted,
         since=None if wanted.since is None else as_utc(wanted.since),

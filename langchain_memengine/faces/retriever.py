@@ -16,7 +16,7 @@ from langchain_core.callbacks import (
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever, LangSmithRetrieverParams
 from langchain_core.runnables import RunnableConfig, ensure_config
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, ValidationError
 
 from langchain_memengine.config import Ranking
 from langchain_memengine.engine.memory_engine import MemoryEngine
@@ -129,7 +129,11 @@ class MemEngineRetriever(BaseRetriever):
                 f"Choose from: {', '.join(sorted(allowed))}."
             )
         fields = {name: getattr(self, name) for name in type(self).model_fields}
-        return type(self)(**{**fields, **overrides})
+        try:
+            return type(self)(**{**fields, **overrides})
+        except ValidationError as error:
+            problems = "; ".join(f"{e['loc'][0]}: {e['msg']}" for e in error.errors())
+            raise ConfigurationError(f"These arguments cannot work. {problems}.") from error
 
     def _get_ls_params(self, **kwargs: Any) -> LangSmithRetrieverParams:
         params = super()._get_ls_params(**kwargs)

@@ -30,12 +30,12 @@ def access_bonus(accesses: NDArray[np.int64], ranking: Ranking) -> Floats:
 def rescore(
     scores: Floats, age_days: Floats, accesses: NDArray[np.int64], ranking: Ranking
 ) -> tuple[Floats, Floats, Floats]:
-    """Return (final score, decay, bonus) of each candidate.
+    """Return (final score, factor of the age, bonus) of each candidate.
 
     ``score * ((1 - w) + w * decay) + bonus`` with w = ``decay_weight``: 1 is the source's plain
     product, small values let age break near-ties only.
     """
-    factor = decay(age_days, ranking)
-    bonus = access_bonus(accesses, ranking)
     weight = ranking.decay_weight
-    return scores * ((1 - weight) + weight * factor) + bonus, factor, bonus
+    factor = (1 - weight) + weight * decay(age_days, ranking)
+    bonus = access_bonus(accesses, ranking)
+    return scores * factor + bonus, factor, bonus

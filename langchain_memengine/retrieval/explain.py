@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from langchain_memengine.config import Ranking
-from langchain_memengine.retrieval.search import Query, RankedView, Searcher, Stopwatch
+from langchain_memengine.retrieval.query import Query, RankedView, Stopwatch
+from langchain_memengine.retrieval.search import Searcher
 from langchain_memengine.storage import chunks
 from langchain_memengine.storage.database import Database, Transaction
 from langchain_memengine.text.sanitize import clean_text
@@ -16,10 +17,11 @@ def explain(database: Database, searcher: Searcher, query: Query, chunk_id: str)
     """Return where a chunk stands in the answer to a query, and why.
 
     Raises:
-        NotFoundError: There is no such chunk, or the actor may not read it.
+        NotFoundError: No chunk, or several, that the actor may read have an id that begins so.
     """
     with database.read() as tx:
         stored = chunks.by_id(tx, clean_text(chunk_id), partitions=query.partitions)
+    chunk_id = stored.id
     if query.asks_nothing:
         return Explanation(chunk_id, found=False, reason="The query asks for nothing.")
     vector, degraded = searcher.query_vector(query.text)

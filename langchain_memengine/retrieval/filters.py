@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langchain_memengine.errors import ConfigurationError
-from langchain_memengine.storage.chunks import FilterRow
+from langchain_memengine.storage.chunk_values import FilterRow
 from langchain_memengine.text.sanitize import clean_metadata
 from langchain_memengine.types import Filter
 from langchain_memengine.workspace.files import glob_regex

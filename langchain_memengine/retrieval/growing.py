@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -18,6 +18,14 @@ class GrowingArray:
     def __init__(self, dtype: DTypeLike) -> None:
         self._room: NDArray[Any] = np.zeros(0, dtype)
         self._size = 0
+
+    @classmethod
+    def of(cls, values: NDArray[Any]) -> Self:
+        """Return one that starts with these values and takes the array over, without a copy."""
+        array = cls(values.dtype)
+        array._room = values
+        array._size = len(values)
+        return array
 
     def __len__(self) -> int:
         """Return the number of values."""

@@ -11,6 +11,7 @@ import math
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,6 +83,25 @@ class KeywordIndex(BM25Okapi):  # type: ignore[misc]  # rank_bm25 ships no types
         self._norms = np.zeros(0)
         self._scratch = np.zeros(0)
         self.add(list(corpus))
+
+    @classmethod
+    def from_arrays(
+        cls, arrays: Mapping[str, NDArray[Any]], vocabulary: Sequence[str], *, k1: float, b: float
+    ) -> Self:
+        """Return the index that :meth:`to_arrays` described, over the same arrays."""
+        index = cls(k1=k1, b=b)
+        index._postings = Postings.from_arrays(arrays, vocabulary)
+        index._lengths = GrowingArray.of(arrays["lengths"])
+        index._alive = GrowingArray.of(arrays["alive"])
+        index._size = int(np.count_nonzero(index._alive.values))
+        index._words = int(index.slot_lengths().sum())
+        return index
+
+    def to_arrays(self) -> tuple[dict[str, NDArray[Any]], list[str]]:
+        """Return (arrays, vocabulary) to keep; they do not depend on ``k1`` and ``b``."""
+        arrays, vocabulary = self._postings.to_arrays(self._alive.values)
+        arrays |= {"lengths": self._lengths.values, "alive": self._alive.values}
+        return arrays, vocabulary
 
     # --- what rank_bm25 calls its attributes -------------------------------------------------
 

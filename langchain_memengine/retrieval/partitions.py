@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from math import nan
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,19 +21,37 @@ from langchain_memengine.retrieval.context_index import ContextIndex
 from langchain_memengine.retrieval.filters import FilterColumns, Mask
 from langchain_memengine.retrieval.growing import GrowingArray
 from langchain_memengine.retrieval.keyword_index import KeywordIndex
+from langchain_memengine.retrieval.row_reading import group, keyword_text, place
 from langchain_memengine.retrieval.surroundings import Surroundings
 from langchain_memengine.retrieval.vector_matrix import Unrelated, VectorMatrix
 from langchain_memengine.retrieval.view import View
 from langchain_memengine.storage import access, chunks, embeddings
-from langchain_memengine.storage.chunks import FilterRow, IndexRow
+from langchain_memengine.storage.chunk_values import FilterRow, IndexRow
 from langchain_memengine.storage.database import Counters, Transaction
 from langchain_memengine.types import Filter
+
+if TYPE_CHECKING:
+    from langchain_memengine.retrieval.snapshot import Snapshots
 
 Splitter = Callable[[str], list[str]]
 
 _MS_PER_DAY = 86_400_000.0
 _MAX_PARTITIONS = 64
 _NO_ROW = FilterRow("", "", "", "{}")
+
+
+class Standing(NamedTuple):
+    """What of the database a partition reflects.
+
+    Attributes:
+        changes: Value of the change counter.
+        accesses: Value of the counter of access counts.
+        model: Identity of the embedding model of the vectors.
+    """
+
+    changes: int
+    accesses: int
+    model: str | None
 
 
 class Partition:
@@ -62,6 +81,52 @@ class Partition:
         self._accesses = GrowingArray(np.int64)
         self._columns: FilterColumns | None = None
         self._unrelated: Unrelated | None = None
+
+    @property
+    def standing(self) -> Standing:
+        """What of the database it reflects."""
+        return Standing(self.changes, self._accesses_seen, self._model)
+
+    def to_arrays(self) -> tuple[dict[str, NDArray[Any]], dict[str, list[str]]]:
+        """Return the arrays and the lists of texts that :meth:`restore` needs, by name.
+
+        Most arrays are views of the partition's own: they are valid until it changes.
+        """
+        keyword, vocabulary = self.keyword.to_arrays()
+        around, names = self.surroundings.to_arrays()
+        arrays = {
+            "nums": self.nums,
+            "event_days": self._event_days.values,
+            "accesses": self.accesses,
+            **keyword,
+            **self.vectors.to_arrays(),
+            **around,
+        }
+        return arrays, {"vocabulary": vocabulary, "group_names": names}
+
+    def restore(
+        self,
+        arrays: Mapping[str, NDArray[Any]],
+        texts: Mapping[str, Sequence[str]],
+        standing: Standing,
+    ) -> None:
+        """Become the partition that :meth:`to_arrays` described when it stood there.
+
+        The arrays are taken over and written to.
+
+        Raises:
+            KeyError: An array or a list is missing.
+            ValueError: Lengths do not fit together.
+        """
+        keyword, b = self.keyword, self.keyword.b
+        self.keyword = KeywordIndex.from_arrays(arrays, texts["vocabulary"], k1=keyword.k1, b=b)
+        self.vectors = VectorMatrix.from_arrays(arrays)
+        self.surroundings = Surroundings.from_arrays(arrays, texts["group_names"])
+        self.context = ContextIndex(self.keyword, self.surroundings)
+        self._nums = GrowingArray.of(arrays["nums"])
+        self._event_days = GrowingArray.of(arrays["event_days"])
+        self._accesses = GrowingArray.of(arrays["accesses"])
+        self.changes, self._accesses_seen, self._model = standing
 
     @property
     def nums(self) -> NDArray[np.int64]:
@@ -152,7 +217,7 @@ class Partition:
             )
         )
         self._accesses.grow_to(len(self._nums))
-        self.surroundings.add([_group(row) for row in rows], [_place(row) for row in rows])
+        self.surroundings.add([group(row) for row in rows], [place(row) for row in rows])
         self.keyword.add([self._splitter(keyword_text(row)) for row in rows])
         self.vectors.grow_to(len(self._nums))
 
@@ -166,39 +231,26 @@ class Partition:
             self.accesses[self.slots_of(np.asarray([num]))] = times
 
 
-def _group(row: IndexRow) -> str:
-    """Return the name of the file or conversation a chunk belongs to, ``""`` for neither."""
-    if row.path:
-        return f"file {row.path}"
-    return f"thread {row.thread_id}" if row.thread_id else ""
-
-
-def _place(row: IndexRow) -> float | None:
-    """Return when a message came in its conversation; the chunks of a file have no neighbours.
-
-    A section of a file is about something of its own, a message answers the one before.
-    """
-    is_message = bool(row.thread_id) and not row.path
-    return float(row.event_ms or 0) if is_message else None
-
-
-def keyword_text(row: IndexRow) -> str:
-    """Return what the keyword index reads of a chunk: file name and headings count as text."""
-    name = row.path.rpartition(".")[0]
-    return "\n".join(part for part in (name, row.heading, row.text) if part)
-
-
 class Partitions:
     """The partitions in memory: loaded on first use, the coldest dropped.
 
     One thread at a time may use them: hold ``lock`` from :meth:`view` to the last array.
+
+    Args:
+        splitter: Splits a chunk's text into the words that the keyword index counts.
+        k1: Saturation of the term frequency.
+        b: Strength of the length normalisation, 0 to 1.
+        snapshots: Where partitions are kept from one run to the next.
     """
 
-    def __init__(self, splitter: Splitter, *, k1: float, b: float) -> None:
+    def __init__(
+        self, splitter: Splitter, *, k1: float, b: float, snapshots: Snapshots | None = None
+    ) -> None:
         self.lock: AbstractContextManager[object] = threading.RLock()
         self._splitter = splitter
         self._k1 = k1
         self._b = b
+        self._snapshots = snapshots
         self._loaded: OrderedDict[str, Partition] = OrderedDict()
         self._latest: tuple[tuple[Counters, tuple[str, ...], str | None], View] | None = None
 
@@ -219,9 +271,7 @@ class Partitions:
         for key in keys:
             partition = self._loaded.get(key)
             if partition is None:
-                partition = self._loaded[key] = Partition(
-                    key, self._splitter, k1=self._k1, b=self._b
-                )
+                partition = self._loaded[key] = self._first(key, counters)
             self._loaded.move_to_end(key)
             partition.follow(tx, counters, model)
             found.append(partition)
@@ -230,3 +280,18 @@ class Partitions:
         view = View(found)
         self._latest = ((counters, keys, model), view)
         return view
+
+    def save(self) -> None:
+        """Keep what is in memory for the next run, as far as that is worthwhile."""
+        if self._snapshots is not None:
+            with self.lock:
+                for partition in self._loaded.values():
+                    self._snapshots.save(partition)
+
+    def _first(self, key: str, counters: Counters) -> Partition:
+        """Return a partition that is not in memory yet: as it was kept, or empty."""
+        kept = self._snapshots.load(self._empty(key), counters) if self._snapshots else None
+        return kept or self._empty(key)
+
+    def _empty(self, key: str) -> Partition:
+        return Partition(key, self._splitter, k1=self._k1, b=self._b)

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import count
+from itertools import compress, count
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,6 +73,40 @@ class Postings:
         self._delta_terms: dict[int, list[int]] = {}
         self._delta_size = 0
         self._frequency = GrowingArray(np.int64)
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], vocabulary: Sequence[str]) -> Self:
+        """Return the posting lists that :meth:`to_arrays` described, over the same arrays."""
+        postings = cls()
+        postings._vocabulary = defaultdict(
+            count(len(vocabulary)).__next__, zip(vocabulary, range(len(vocabulary)), strict=True)
+        )
+        postings._base = _Segment(
+            arrays["posting_starts"], arrays["posting_slots"], arrays["posting_counts"]
+        )
+        postings._frequency = GrowingArray.of(arrays["frequencies"])
+        return postings
+
+    def to_arrays(self, alive: NDArray[np.bool_]) -> tuple[dict[str, NDArray[Any]], list[str]]:
+        """Return (arrays, vocabulary) to keep; everything is folded into the base first.
+
+        Terms that no document has any more are left out: what was removed leaves no word behind.
+
+        Args:
+            alive: Which slots are in use.
+        """
+        if self._delta_size or not alive.all():
+            nothing = np.zeros(0, np.int32)
+            self._merge(nothing, nothing, nothing, alive)
+        used = self._frequency.values > 0
+        arrays = {
+            # Unused terms have no postings, so the end of a run is the start of the next used one.
+            "posting_starts": np.append(self._base.starts[:-1][used], self._base.starts[-1]),
+            "posting_slots": self._base.slots,
+            "posting_counts": self._base.counts,
+            "frequencies": self._frequency.values[used],
+        }
+        return arrays, list(compress(self._vocabulary, used.tolist()))
 
     @property
     def vocabulary(self) -> list[str]:

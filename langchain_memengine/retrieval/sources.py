@@ -33,6 +33,7 @@ from langchain_memengine.workspace.layout import (
     LEGACY_MEMORY_FILE,
     MEMORY_FILE,
     daily_date,
+    folder_owner,
     owner_folder,
 )
 
@@ -133,7 +134,8 @@ def chunks_of_file(
     """
     text = clean_text(file.text)
     front = front_matter(text)
-    owner = owner_folder(file.path)
+    folder = owner_folder(file.path)
+    owner = folder_owner(folder) if folder else ""
     values = clean_metadata(front.values)
     named = {"tags": tags(values, text), "links": wikilinks(text)}
     metadata = {**values, **{key: value for key, value in named.items() if value}}
@@ -146,7 +148,7 @@ def chunks_of_file(
             chunk,
             Provenance(
                 scope="personal" if owner else "global",
-                owner=owner or "",
+                owner=owner,
                 origin="file",
                 path=file.path,
                 workspace_id=workspace_id,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +33,31 @@ class Surroundings:
         self._places = GrowingArray(np.float64)
         self._known: dict[str, int] = {}
         self._members: dict[int, list[tuple[float, int]]] = {}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], names: Sequence[str]) -> Self:
+        """Return the surroundings that :meth:`to_arrays` described, over the same arrays."""
+        around = cls()
+        codes, places, members = arrays["groups"], arrays["places"], arrays["members"]
+        around._codes = GrowingArray.of(codes)
+        around._places = GrowingArray.of(places)
+        around.groups = int(codes.max(initial=-1)) + 1
+        around._known = dict(zip(names, arrays["named_groups"].tolist(), strict=True))
+        standing = zip(places[members].tolist(), members.tolist(), strict=True)
+        for code, place in zip(codes[members].tolist(), standing, strict=True):
+            around._members.setdefault(code, []).append(place)
+        return around
+
+    def to_arrays(self) -> tuple[dict[str, NDArray[Any]], list[str]]:
+        """Return (arrays, names of the named groups) to keep."""
+        members = [slot for group in self._members.values() for _, slot in group]
+        arrays = {
+            "groups": self.codes,
+            "places": self._places.values,
+            "members": np.asarray(members, np.int64),
+            "named_groups": np.asarray(list(self._known.values()), np.int64),
+        }
+        return arrays, list(self._known)
 
     @property
     def codes(self) -> NDArray[np.int32]:

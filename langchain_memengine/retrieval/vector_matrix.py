@@ -7,10 +7,10 @@ rows of it one after the other, which is about twice as fast as a dot product fo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +59,21 @@ class VectorMatrix:
     def __init__(self) -> None:
         self._room: FloatArray | None = None  # shape (dimension, capacity)
         self._present = GrowingArray(np.bool_)
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """Return the matrix that :meth:`to_arrays` described, over the same arrays."""
+        matrix = cls()
+        matrix._room = arrays.get("matrix")
+        matrix._present = GrowingArray.of(arrays["present"])
+        return matrix
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays to keep; no ``matrix`` if no slot ever had a vector."""
+        arrays: dict[str, NDArray[Any]] = {"present": self._present.values}
+        if self._room is not None:
+            arrays["matrix"] = self._room[:, : len(self._present)]
+        return arrays
 
     def __len__(self) -> int:
         """Return the number of slots that have a vector."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from langchain_memengine.errors import ScopeError
-from langchain_memengine.storage.chunks import SHARED_PARTITION, partition_key
+from langchain_memengine.storage.chunk_values import SHARED_PARTITION, partition_key
 from langchain_memengine.types import Actor, Scope
 from langchain_memengine.workspace.layout import slug
 

@@ -4,148 +4,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import RowMapping, bindparam, delete, func, insert, select
 
 from langchain_memengine.errors import NotFoundError
-from langchain_memengine.storage.database import Transaction, from_ms, to_ms
+from langchain_memengine.storage.chunk_values import (
+    FilterRow,
+    IndexRow,
+    StoredChunk,
+    partition_key,
+)
+from langchain_memengine.storage.database import Transaction, to_ms
 from langchain_memengine.storage.schema import chunks, tombstones
 from langchain_memengine.storage.statements import HotQuery, batches
-from langchain_memengine.types import Chunk, Metadata, Origin, Provenance, Scope, Trust
-
-SHARED_PARTITION = "shared"
-"""Partition of what every actor may read."""
-
-
-class StoredChunk(NamedTuple):
-    """A chunk row as it is in the database; times are milliseconds, metadata is JSON.
-
-    A search reads a dozen of them, so what not every reader needs is made on demand.
-    """
-
-    num: int
-    store_id: str
-    partition_key: str
-    id: str
-    source: str
-    ord: int
-    start_line: int
-    end_line: int
-    tokens: int
-    text: str
-    text_hash: str
-    heading: str
-    scope: Scope
-    owner: str
-    origin: Origin
-    trust: Trust
-    path: str
-    workspace_id: str
-    thread_id: str | None
-    commit_id: str | None
-    event_ms: int | None
-    valid_from_ms: int | None
-    expires_ms: int | None
-    metadata_json: str
-
-    @property
-    def chunk(self) -> Chunk:
-        """The chunk itself."""
-        return Chunk(
-            id=self.id,
-            source=self.source,
-            ord=self.ord,
-            start_line=self.start_line,
-            end_line=self.end_line,
-            tokens=self.tokens,
-            text=self.text,
-            hash=self.text_hash,
-            heading=self.heading,
-        )
-
-    @property
-    def provenance(self) -> Provenance:
-        """What the chunk carries besides its words."""
-        return Provenance(
-            scope=self.scope,
-            owner=self.owner,
-            origin=self.origin,
-            trust=self.trust,
-            path=self.path,
-            workspace_id=self.workspace_id,
-            thread_id=self.thread_id,
-            commit_id=self.commit_id,
-            event_at=self.event_at,
-            valid_from=from_ms(self.valid_from_ms),
-            expires_at=from_ms(self.expires_ms),
-            metadata=self.metadata,
-        )
-
-    @property
-    def event_at(self) -> datetime | None:
-        """When what it tells happened."""
-        return from_ms(self.event_ms)
-
-    @property
-    def metadata(self) -> Metadata:
-        """The user's own values."""
-        if self.metadata_json == "{}":
-            return {}
-        loaded: Metadata = json.loads(self.metadata_json)
-        return loaded
-
-    def is_valid(self, now_ms: int) -> bool:
-        """Return whether the chunk may be returned at this time."""
-        begins, ends = self.valid_from_ms, self.expires_ms
-        return (begins is None or begins <= now_ms) and (ends is None or now_ms < ends)
-
-
-@dataclass(frozen=True, slots=True)
-class IndexRow:
-    """What the derived indexes of a partition need of one chunk.
-
-    Attributes:
-        num: Row number; grows, never used twice.
-        text: Text of the chunk.
-        heading: Headings it stands under.
-        path: Path of its file, or ``""``.
-        text_hash: Key of its embedding.
-        event_ms: When what it tells happened; ``None`` never ages.
-        thread_id: Conversation it belongs to, if any.
-    """
-
-    num: int
-    text: str
-    heading: str
-    path: str
-    text_hash: str
-    event_ms: int | None
-    thread_id: str | None = None
-
-
-class FilterRow(NamedTuple):
-    """What filters look at."""
-
-    path: str
-    source: str
-    scope: str
-    metadata_json: str
-
-
-def partition_key(scope: Scope, owner: str) -> str:
-    """Return the partition that chunks of this scope and owner are indexed in.
-
-    What all may read is in one partition, everything else in one per scope and owner, so that a
-    search never touches what its actor may not see.
-    """
-    if scope in {"global", "agent_notes"}:
-        return SHARED_PARTITION
-    if scope == "personal":
-        return f"personal/{owner}"
-    return scope
+from langchain_memengine.types import Chunk, Provenance, Scope
 
 
 def replace_sources(
@@ -283,8 +157,11 @@ _STORED = select(
 # By the primary key alone: with the store in the condition SQLite takes an index on that.
 _BY_NUM = HotQuery(_STORED.where(chunks.c.num.in_(bindparam("nums", expanding=True))))
 _BY_ID = _STORED.where(
-    chunks.c.store_id == bindparam("store_id"), chunks.c.id == bindparam("chunk_id")
-)
+    chunks.c.store_id == bindparam("store_id"),
+    chunks.c.id >= bindparam("first"),
+    chunks.c.id <= bindparam("last"),
+    chunks.c.partition_key.in_(bindparam("partitions", expanding=True)),
+).limit(2)
 
 
 def visible_by_num(
@@ -308,19 +185,26 @@ def visible_by_num(
 
 
 def by_id(tx: Transaction, chunk_id: str, *, partitions: Sequence[str]) -> StoredChunk:
-    """Return one chunk.
+    """Return one chunk by its id, or by the beginning of it that no other chunk has.
 
     Raises:
-        NotFoundError: There is no such chunk in the partitions the actor may read.
+        NotFoundError: There is no such chunk in the partitions the actor may read, or several
+            begin like this.
     """
-    row = tx.connection.execute(
-        _BY_ID, {"store_id": tx.store_id, "chunk_id": chunk_id}
-    ).one_or_none()
-    if row is None or row.partition_key not in partitions:
+    wanted = {
+        "store_id": tx.store_id,
+        "first": chunk_id,
+        "last": f"{chunk_id}~",  # behind every hexadecimal digit
+        "partitions": list(partitions),
+    }
+    rows = tx.connection.execute(_BY_ID, wanted).all()
+    if not chunk_id or not rows:
         raise NotFoundError(
             f"There is no memory with the id {chunk_id!r}. Use an id from a search result."
         )
-    return StoredChunk._make(row)
+    if len(rows) > 1:
+        raise NotFoundError(f"Several memories have ids that begin with {chunk_id!r}. Give more.")
+    return StoredChunk._make(rows[0])
 
 
 def scopes_of_sources(tx: Transaction, sources: Sequence[str]) -> dict[str, tuple[Scope, str]]:

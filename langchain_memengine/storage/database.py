@@ -138,6 +138,7 @@ class Database:
             else contextlib.nullcontext()
         )
         self._readers: list[Connection] = []
+        self._closed = False
         try:
             self._prepare_schema(now)
         except BaseException:
@@ -173,6 +174,7 @@ class Database:
 
     def _idle_reader(self) -> Connection:
         """Return a connection that reads: taking one from the pool costs more than a query."""
+        self._require_open()
         try:
             return self._readers.pop()
         except IndexError:
@@ -194,13 +196,19 @@ class Database:
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[Connection]:
+        self._require_open()
         with self._gate, _named_errors(), self._engine.connect() as connection:
             connection.execution_options(**{dialects.WRITE: True})
             with connection.begin():
                 yield connection
 
+    def _require_open(self) -> None:
+        if self._closed:
+            raise StorageError("This engine was closed. Open it again with MemoryEngine.open().")
+
     def close(self) -> None:
         """Close every connection. Closing twice is fine."""
+        self._closed = True
         while self._readers:
             self._readers.pop().close()
         self._engine.dispose()

@@ -92,6 +92,16 @@ def owner_folder(path: str) -> str | None:
     return parts[1] if inside_folder else None
 
 
+def folder_owner(folder: str) -> str:
+    """Return the owner whose memory a folder under ``users/`` is, as the slug of the user id.
+
+    A folder named by the engine is one; one that a person named is the user's of that name:
+    ``users/Carla`` belongs to the user ``Carla``.
+    """
+    is_slug = folder == slug(folder) or _HASHED_SLUG.fullmatch(folder) is not None
+    return folder if is_slug else slug(folder)
+
+
 def daily_date(path: str) -> date | None:
     """Return the date a daily file's name starts with.
 

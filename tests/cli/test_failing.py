@@ -52,8 +52,6 @@ def test_a_file_is_no_root(memengine, tmp_path, command):
         (["search", "x", "--filter", "team"], "Write --filter team=core."),
         (["search", "x", "--since", "soon"], "Write it like 2026-05-19."),
         (["search", "x", "--user", ""], "Give the user's id."),
-        (["explain", "machine", "abc"], "at least 4 digits"),
-        (["explain", "machine", "abcdef"], "give its whole id"),
         (["add", " "], "There is nothing to remember."),
         (["add", "x", "--daily", "Log", "--id", "1"], "--daily"),
         (["sync", "--dry-run", "--reembed"], "exclude each other"),

@@ -87,9 +87,10 @@ def test_users_do_not_influence_each_others_scores():
         assert found[0] == found[1]
 
 
-def test_folder_that_is_no_users_slug_is_read_by_nobody(tmp_path):
+def test_folder_a_person_named_after_a_user_is_that_users_alone(tmp_path):
     write(tmp_path, "users/Bob/a.md", "tea")
     with make_engine(tmp_path) as engine:
         engine.sync()
-        for user in ("bob", "Bob", "local"):
+        assert texts(engine.search("tea", actor=Actor("Bob"))) == ["tea"]
+        for user in ("bob", "BOB", "local", slug("Bob")):
             assert engine.search("tea", actor=Actor(user)).hits == ()

@@ -227,3 +227,18 @@ def test_no_access_is_lost_between_threads():
             list(pool.map(lambda _: engine.record_access(hits), range(450)))
         engine.write_accesses()
         assert engine.search("tea").hits[0].receipt.access_count == 450
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda engine: engine.search("tea"),
+        lambda engine: engine.add_texts(["tea"]),
+        lambda engine: engine.stats(),
+    ],
+)
+def test_a_closed_engine_says_so(use):
+    engine = make_engine()
+    engine.close()
+    with pytest.raises(StorageError, match="was closed"):
+        use(engine)

@@ -285,7 +285,7 @@ class TestMessages:
             ("OpenAIEmbeddings/m", ProviderError(500), "try later"),
             ("MyEmbeddings", ConnectionRefusedError(), "base URL http://host:1/v1."),
             ("OllamaEmbeddings/m", ConnectionError(), "Is Ollama running at http://host:1/v1?"),
-            ("MyEmbeddings", KeyError("x"), "See the exception"),
+            ("MyEmbeddings", KeyError("x"), "its own error is the cause"),
         ],
     )
     def test_say_what_to_do(self, name, error, told):

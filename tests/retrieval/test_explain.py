@@ -153,3 +153,17 @@ def test_deleted_chunk_is_unknown(engine):
     engine.delete(["a"])
     with pytest.raises(NotFoundError):
         engine.explain("tea", tea)
+
+
+def test_the_beginning_of_an_id_is_enough_when_no_other_begins_so():
+    with make_engine() as engine:
+        engine.add_texts([f"tea {i}" for i in range(40)])
+        whole = engine.search("tea 7", 1).hits[0].id
+        assert engine.explain("tea", whole[:12]).chunk_id == whole
+        for no_one in ("", "f" * 12, whole[:12] + "~"):
+            with pytest.raises(NotFoundError, match="no memory"):
+                engine.explain("tea", no_one)
+        first_digits = [hit.id[0] for hit in engine.search("tea", 40).hits]
+        shared = next(digit for digit in first_digits if first_digits.count(digit) > 1)
+        with pytest.raises(NotFoundError, match="Several"):
+            engine.explain("tea", shared)

@@ -11,7 +11,7 @@ from langchain_memengine.retrieval.filters import (
     FilterColumns,
     metadata_condition,
 )
-from langchain_memengine.storage.chunks import FilterRow
+from langchain_memengine.storage.chunk_values import FilterRow
 from langchain_memengine.types import Filter
 
 

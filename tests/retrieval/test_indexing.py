@@ -58,7 +58,7 @@ def indexer_of(database, embeddings=None, **settings):
 
 def stored(database):
     with database.read() as tx:
-        rows = chunks.index_rows(tx, chunks.SHARED_PARTITION)
+        rows = chunks.index_rows(tx, "shared")
         return sorted((row.path, row.text) for row in rows)
 
 

@@ -9,7 +9,7 @@ from langchain_memengine.retrieval.visibility import (
     readable_partitions,
     require_write,
 )
-from langchain_memengine.storage.chunks import partition_key
+from langchain_memengine.storage.chunk_values import partition_key
 from langchain_memengine.types import LOCAL_ADMIN, Actor
 from langchain_memengine.workspace.layout import slug
 

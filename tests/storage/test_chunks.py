@@ -2,7 +2,7 @@
 
 import pytest
 
-from langchain_memengine.storage.chunks import partition_key
+from langchain_memengine.storage.chunk_values import partition_key
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,27 @@
+"""What the derived indexes read of a chunk's row."""
+
+from __future__ import annotations
+
+from langchain_memengine.storage.chunk_values import IndexRow
+
+
+def group(row: IndexRow) -> str:
+    """Return the name of the file or conversation a chunk belongs to, ``""`` for neither."""
+    if row.path:
+        return f"file {row.path}"
+    return f"thread {row.thread_id}" if row.thread_id else ""
+
+
+def place(row: IndexRow) -> float | None:
+    """Return when a message came in its conversation; the chunks of a file have no neighbours.
+
+    A section of a file is about something of its own, a message answers the one before.
+    """
+    is_message = bool(row.thread_id) and not row.path
+    return float(row.event_ms or 0) if is_message else None
+
+
+def keyword_text(row: IndexRow) -> str:
+    """Return what the keyword index reads of a chunk: file name and headings count as text."""
+    name = row.path.rpartition(".")[0]
+    return "\n".join(part for part in (name, row.heading, row.text) if part)

@@ -1,0 +1,288 @@
+"""Partitions on disk, so that opening a store maps its indexes instead of building them again.
+
+Each partition has a folder, named by the hash of its key:
+
+```
+manifest.json         what the arrays reflect, and which folder holds them
+<generation>/*.npy    arrays, mapped copy-on-write: what is written stays in memory
+<generation>/*.json   lists of texts
+```
+
+A new generation is written beside the old one and becomes current when the manifest is replaced;
+whoever mapped the old one keeps it. What does not fit the database or this program is not used:
+everything here can be derived from SQL.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import shutil
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+from uuid import uuid4
+
+from pydantic import BaseModel, ConfigDict
+
+from langchain_memengine.errors import StorageError
+from langchain_memengine.retrieval import array_files
+from langchain_memengine.retrieval.partitions import Partition, Standing
+from langchain_memengine.storage.database import Counters
+from langchain_memengine.workspace.durable import make_folder, sync_folder
+from langchain_memengine.workspace.files import write_atomic
+
+logger = logging.getLogger(__name__)
+
+FORMAT_VERSION = 1
+"""Raised with every change of the files' meaning, so that older ones are built again."""
+
+MIN_CHUNKS = 500
+"""Smaller partitions are built from SQL as fast as they are loaded."""
+
+_MIN_LIVING = 0.5  # share of the slots; below, building again is better: it leaves no empty slot
+_MAX_DRIFT = 0.01  # share of the slots that may change until writing everything again pays
+_MANIFEST = "manifest.json"
+_SLOT_ARRAYS = ("event_days", "accesses", "lengths", "alive", "present", "groups", "places")
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What snapshots are made from; one of another origin is not used.
+
+    Attributes:
+        store_id: The store.
+        database: Identity of the database, so that a new one in the same place is not mistaken
+            for the old one.
+        words: Fingerprint of the word splitter.
+    """
+
+    store_id: str
+    database: str
+    words: str
+
+
+class _Manifest(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    version: int
+    store_id: str
+    database: str
+    words: str
+    partition: str
+    changes: int
+    accesses: int
+    model: str | None
+    generation: str
+    arrays: dict[str, array_files.ArrayFile]
+    texts: dict[str, int]
+
+    def mismatch(self, key: str, origin: Origin, counters: Counters) -> str:
+        """Return what makes the snapshot useless here, ``""`` if nothing does."""
+        expected = {
+            "version": FORMAT_VERSION,
+            "partition": key,
+            "store_id": origin.store_id,
+            "database": origin.database,
+            "words": origin.words,
+        }
+        for name, value in expected.items():
+            if getattr(self, name) != value:
+                return f"its {name} is {getattr(self, name)!r}, not {value!r}"
+        if self.changes > counters.changes or self.accesses > counters.accesses:
+            return "it is newer than the database"
+        return ""
+
+
+def folder_of(folder: Path, key: str) -> Path:
+    """Return the folder of a partition below the folder of all snapshots."""
+    return folder / hashlib.sha256(key.encode()).hexdigest()
+
+
+def save(partition: Partition, folder: Path, origin: Origin) -> None:
+    """Write a partition; the snapshot before it stays valid until this one is complete.
+
+    Only one process may do this at a time; others may load meanwhile.
+
+    Raises:
+        OSError: A file cannot be written; the snapshot before is untouched.
+        StorageError: The manifest cannot be written; the snapshot before is untouched.
+    """
+    home = folder_of(folder, partition.key)
+    generation = home / uuid4().hex
+    make_folder(generation)
+    try:
+        arrays, texts = partition.to_arrays()
+        manifest = _Manifest(
+            version=FORMAT_VERSION,
+            store_id=origin.store_id,
+            database=origin.database,
+            words=origin.words,
+            partition=partition.key,
+            **partition.standing._asdict(),
+            generation=generation.name,
+            arrays={
+                name: array_files.write_array(generation, name, a) for name, a in arrays.items()
+            },
+            texts={name: array_files.write_texts(generation, name, t) for name, t in texts.items()},
+        )
+        sync_folder(generation)
+        write_atomic(home / _MANIFEST, manifest.model_dump_json(indent=1))
+    except BaseException:
+        _remove(generation)
+        raise
+    for old in home.iterdir():
+        if old.is_dir() and old != generation:
+            _remove(old)
+
+
+def load(folder: Path, empty: Partition, origin: Origin, counters: Counters) -> Partition | None:
+    """Fill a partition from its snapshot.
+
+    Args:
+        folder: Folder of all snapshots.
+        empty: An empty partition; to be thrown away if the answer is ``None``.
+        origin: What the snapshot must have been made from.
+        counters: Where the database stands; the partition may stand before that, and follow.
+
+    Returns:
+        The partition, or ``None`` if there is no snapshot or it cannot be used.
+    """
+    home = folder_of(folder, empty.key)
+    try:
+        manifest = _Manifest.model_validate_json((home / _MANIFEST).read_bytes())
+        problem = manifest.mismatch(empty.key, origin, counters)
+        if not problem:
+            arrays, texts = _read(home / manifest.generation, manifest)
+            standing = Standing(manifest.changes, manifest.accesses, manifest.model)
+            empty.restore(arrays, texts, standing)
+            return empty
+    except FileNotFoundError as error:
+        if error.filename == str(home / _MANIFEST):
+            return None  # never saved
+        problem = str(error)
+    except (OSError, ValueError, LookupError) as error:  # damaged, in whatever way
+        problem = f"{type(error).__name__}: {error}"
+    logger.info(
+        "The snapshot of partition %r in %s is not used: %s. Its index is built from the database.",
+        empty.key,
+        home,
+        problem,
+    )
+    return None
+
+
+def discard(folder: Path, key: str) -> None:
+    """Remove the snapshot of a partition, if there is one."""
+    home = folder_of(folder, key)
+    if home.is_dir():
+        _remove(home)
+
+
+class _Extent(NamedTuple):
+    """How much a partition holds; what tells whether it changed enough to be written."""
+
+    slots: int
+    documents: int
+    vectors: int
+    model: str | None
+
+    @classmethod
+    def of(cls, partition: Partition) -> _Extent:
+        return cls(
+            len(partition.nums),
+            partition.keyword.corpus_size,
+            len(partition.vectors),
+            partition.standing.model,
+        )
+
+    @property
+    def is_worthwhile(self) -> bool:
+        return self.documents >= max(MIN_CHUNKS, _MIN_LIVING * self.slots)
+
+    def is_near(self, kept: _Extent) -> bool:
+        """Return whether following the database from ``kept`` costs less than writing this."""
+        drift = abs(self.slots - kept.slots) + abs(self.documents - kept.documents)
+        if self.model is not None:  # a search without an embedder needs no vectors, the next may
+            if self.model != kept.model:
+                return False
+            drift += abs(self.vectors - kept.vectors)
+        return drift <= _MAX_DRIFT * kept.slots
+
+
+class Snapshots:
+    """The snapshots of one store.
+
+    Args:
+        folder: Where they are; made when the first one is written.
+        origin: What they are made from.
+        writes: Whether this process holds the lock on the derived files. Without it, snapshots
+            are only read.
+    """
+
+    def __init__(self, folder: Path, origin: Origin, *, writes: bool) -> None:
+        self._folder = folder
+        self._origin = origin
+        self._writes = writes
+        self._kept: dict[str, _Extent] = {}
+
+    def load(self, empty: Partition, counters: Counters) -> Partition | None:
+        """Fill a partition from its snapshot, see :func:`load`."""
+        partition = load(self._folder, empty, self._origin, counters)
+        if partition is not None:
+            self._kept[partition.key] = _Extent.of(partition)
+        return partition
+
+    def save(self, partition: Partition) -> None:
+        """Write a partition if this process may and the snapshot on disk is far from it.
+
+        A snapshot of a partition that became too small, or mostly empty, is removed. A failure is
+        logged: the snapshot before stays, and the database has everything.
+        """
+        if not self._writes:
+            return
+        extent = _Extent.of(partition)
+        kept = self._kept.get(partition.key)
+        if not extent.is_worthwhile:
+            discard(self._folder, partition.key)
+            self._kept.pop(partition.key, None)
+            return
+        if kept is not None and extent.is_near(kept):
+            return
+        try:
+            save(partition, self._folder, self._origin)
+        except (OSError, StorageError) as error:
+            logger.warning(
+                "The index of partition %r was not saved: %s. The next start builds or updates it "
+                "from the database.",
+                partition.key,
+                error,
+            )
+        else:
+            self._kept[partition.key] = extent
+
+
+def _read(folder: Path, manifest: _Manifest) -> tuple[array_files.Arrays, array_files.Texts]:
+    arrays = {
+        name: array_files.read_array(folder, name, of) for name, of in manifest.arrays.items()
+    }
+    texts = {name: array_files.read_texts(folder, name, of) for name, of in manifest.texts.items()}
+    _require_consistent(arrays, texts)
+    return arrays, texts
+
+
+def _require_consistent(arrays: array_files.Arrays, texts: array_files.Texts) -> None:
+    """Reject arrays that would fail in the middle of a search."""
+    slots, terms = len(arrays["nums"]), len(texts["vocabulary"])
+    lengths = dict.fromkeys(_SLOT_ARRAYS, slots)
+    lengths |= {"posting_starts": terms + 1, "frequencies": terms}
+    lengths["posting_slots"] = lengths["posting_counts"] = int(arrays["posting_starts"][-1])
+    wrong = [name for name, length in lengths.items() if len(arrays[name]) != length]
+    if wrong or ("matrix" in arrays and arrays["matrix"].shape[1:] != (slots,)):
+        raise ValueError(f"lengths do not fit together: {', '.join(wrong) or 'matrix'}")
+
+
+def _remove(folder: Path) -> None:
+    with suppress(OSError):  # another process has it mapped on Windows: the next save removes it
+        shutil.rmtree(folder)
