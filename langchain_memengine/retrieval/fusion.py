@@ -159,8 +159,7 @@ def _evidence(
     model that cannot tell the texts apart, or does not know the language, has no say.
     """
     highest = candidates.bm25.max(initial=0.0) or 1.0
-    beyond = np.clip((cosine - chance) / (1.0 - chance), 0.0, 1.0)
-    beyond[np.isnan(beyond)] = 0.0
+    beyond = np.fmax((cosine - chance) / (1.0 - chance), 0.0)  # fmax prefers a number to NaN
     return ranking.keyword_weight * bm25 / highest + ranking.vector_weight * beyond
 
 

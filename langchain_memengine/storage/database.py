@@ -165,8 +165,9 @@ class Database:
         with self._gate, _named_errors():
             connection = self._idle_reader()
             try:
-                with connection.begin():
-                    yield Transaction(connection, self.store_id)
+                dialects.begin_read(connection)
+                yield Transaction(connection, self.store_id)
+                dialects.end_read(connection)
             except BaseException:
                 connection.close()
                 raise
@@ -178,7 +179,7 @@ class Database:
         try:
             return self._readers.pop()
         except IndexError:
-            return self._engine.connect()
+            return dialects.reader(self._engine)
 
     @contextlib.contextmanager
     def write(self) -> Iterator[Transaction]:

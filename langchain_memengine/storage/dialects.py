@@ -73,14 +73,34 @@ def _connect_sqlite(url: URL, *, busy_timeout_ms: int, read_only: bool) -> Engin
     def _on_begin(connection: Connection) -> None:
         # A deferred transaction that turns into a writer fails at once with SQLITE_BUSY_SNAPSHOT,
         # whatever the time-out says.
-        write = connection.get_execution_options().get(WRITE)
-        begin = "BEGIN IMMEDIATE" if write else "BEGIN"
-        try:  # past SQLAlchemy: every search opens a transaction
-            connection.connection.cursor().execute(begin)
-        except sqlite3.Error as error:
-            raise DBAPIError.instance(begin, None, error, sqlite3.Error) from error
+        if connection.get_execution_options().get(WRITE):
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
 
     return engine
+
+
+def reader(engine: Engine) -> Connection:
+    """Return a connection for :func:`begin_read`; SQLAlchemy sees one long transaction on it."""
+    connection = engine.connect()
+    connection.begin()
+    return connection
+
+
+def begin_read(connection: Connection) -> None:
+    """Open a consistent view of the database; SQLAlchemy's own way costs as much as a query."""
+    _control(connection, "BEGIN")
+
+
+def end_read(connection: Connection) -> None:
+    """Close the view that :func:`begin_read` opened."""
+    _control(connection, "COMMIT")
+
+
+def _control(connection: Connection, statement: str) -> None:
+    try:
+        connection.connection.cursor().execute(statement)
+    except sqlite3.Error as error:
+        raise DBAPIError.instance(statement, None, error, sqlite3.Error) from error
 
 
 def _require_file(url: URL) -> None:
