@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 Scope = Literal["global", "personal", "agent_notes", "agent_config", "wiki", "db_cache"]
-"""Who may read and write a memory; the table is in ``docs/security.md``."""
+"""Who may read and write a memory; see ``retrieval.visibility``."""
 
 Origin = Literal["user", "assistant", "tool", "file", "app", "llm_extract"]
 """Where a text came from."""
