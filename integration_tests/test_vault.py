@@ -1,6 +1,7 @@
 """The main job on a real vault: 173 Markdown files, ten questions, the right file in the top 3.
 
-A guard, not a measure: questions that share no word with their file were reworded until it is found.
+A guard, not a measure: questions that share no word with their file were reworded until it was
+found.
 
 The vault is not part of this repository. ``MEMENGINE_DATA`` names the folder that holds
 ``vault/en``, a copy of the Obsidian help vault.
