@@ -29,6 +29,7 @@ from langchain_memengine.retrieval.sources import (
 from langchain_memengine.retrieval.vector_index import ChromaFollower, ChromaIndex
 from langchain_memengine.storage import access
 from langchain_memengine.storage.database import Database
+from langchain_memengine.storage.dialects import file_url
 from langchain_memengine.storage.documents import TableNotes
 from langchain_memengine.storage.locking import IndexLock
 from langchain_memengine.text.words import WordSplitter
@@ -82,7 +83,7 @@ class EngineParts:
     def _build(self, closing: ExitStack, spec: EmbeddingsLike | str | None) -> None:
         config = self.config
         layout = self._prepared_layout()
-        url = f"sqlite:///{layout.state_dir / 'memory.sqlite'}" if layout else "sqlite://"
+        url = file_url(layout.state_dir / "memory.sqlite") if layout else "sqlite://"
         self._database = Database(
             config.database_url or url,
             store_id=config.store_id,

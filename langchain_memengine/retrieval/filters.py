@@ -13,7 +13,7 @@ from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.storage.chunk_values import FilterRow
 from langchain_memengine.text.sanitize import clean_metadata
 from langchain_memengine.types import Filter
-from langchain_memengine.workspace.files import glob_regex
+from langchain_memengine.workspace.globs import glob_regex
 
 Mask = NDArray[np.bool_]
 Condition = Callable[[Any], bool]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from sqlalchemy import URL, Connection, Engine, Table, create_engine, event, make_url
 from sqlalchemy.dialects.sqlite import insert
@@ -30,6 +33,11 @@ def is_in_memory(url: URL) -> bool:
     return url.database in {None, "", ":memory:"}
 
 
+def file_url(path: Path) -> str:
+    """Return the URL of a SQLite file, whatever characters its path has."""
+    return "sqlite:///" + str(path).replace("%", "%25").replace("?", "%3F")
+
+
 def connect(database_url: str, *, busy_timeout_ms: int, read_only: bool = False) -> Engine:
     """Return an engine with the settings the store's promises need.
 
@@ -52,6 +60,7 @@ def connect(database_url: str, *, busy_timeout_ms: int, read_only: bool = False)
 def _connect_sqlite(url: URL, *, busy_timeout_ms: int, read_only: bool) -> Engine:
     if read_only:
         _require_file(url)
+        url = _unshared(url)
     arguments: dict[str, Any] = {"check_same_thread": False, "timeout": busy_timeout_ms / 1000}
     if is_in_memory(url):
         # One connection is the database; `Database` lets one thread in at a time.
@@ -111,6 +120,29 @@ def _require_file(url: URL) -> None:
             f"There is no database at {path} and read_only=True forbids to make one. "
             "Open it once without read_only."
         )
+
+
+def _unshared(url: URL) -> URL:
+    """Return a URL that opens a file of a read-only file system, where SQLite can share no memory.
+
+    Nobody writes there, so that nothing need be shared. A log that was left behind must be read,
+    and SQLite says whether it can.
+
+    Raises:
+        StorageError: Others may write into the folder and this user may not.
+    """
+    path = Path(url.database or "")
+    if sys.platform == "win32" or not path.is_file() or path.with_name(f"{path.name}-wal").exists():
+        return url
+    if os.statvfs(path).f_flag & os.ST_RDONLY:
+        query = {**url.query, "uri": "true", "mode": "ro", "immutable": "1"}
+        return url.set(database=f"file:{quote(os.fsencode(path.absolute()))}", query=query)
+    if not os.access(path.parent, os.W_OK):
+        raise StorageError(
+            f"{path} cannot be read safely: SQLite tells readers of a writer by a file in the same "
+            "folder, and this user may not write there. Allow it, or read a copy of the folder."
+        )
+    return url
 
 
 def upsert(

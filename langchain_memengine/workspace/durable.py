@@ -10,7 +10,7 @@ import os
 import stat
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from uuid import uuid4
 
@@ -58,7 +58,8 @@ def written_beside(path: Path, text: str) -> Iterator[Path]:
     """Yield a temporary file in ``path``'s folder that holds ``text`` safely on disk.
 
     The caller puts it in place with :func:`put_in_place`. What is still there at the end of the
-    block, after an error too, is removed. An existing ``path`` passes its permissions on.
+    block, after an error too, is removed. An existing ``path`` passes its permissions on, and its
+    owner as far as this user may.
 
     Raises:
         StorageFullError: The disk is full; ``path`` is as it was.
@@ -76,7 +77,7 @@ def written_beside(path: Path, text: str) -> Iterator[Path]:
             handle.flush()
             os.fsync(handle.fileno())
         if path.exists():
-            temporary.chmod(stat.S_IMODE(path.stat().st_mode))
+            _pass_on(path.stat(), temporary)
         yield temporary
     except OSError as error:
         raise storage_error(path, error) from error
@@ -121,6 +122,14 @@ def storage_error(path: Path, error: OSError) -> StorageError:
         f"{path} cannot be written: {error.strerror or error}. "
         "Check that its folder exists and that this user may write there."
     )
+
+
+def _pass_on(old: os.stat_result, temporary: Path) -> None:
+    if sys.platform != "win32":
+        # Only root gives files away; a person must be able to edit what a container wrote for them.
+        with suppress(PermissionError):
+            os.chown(temporary, old.st_uid, old.st_gid)
+    temporary.chmod(stat.S_IMODE(old.st_mode))
 
 
 def _encoded(text: str) -> bytes:

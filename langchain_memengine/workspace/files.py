@@ -19,7 +19,7 @@ from langchain_memengine.errors import ConfigurationError, MemEngineError, Stora
 from langchain_memengine.types import FileProblem
 from langchain_memengine.workspace.decoding import decode
 from langchain_memengine.workspace.durable import locked, put_in_place, written_beside
-from langchain_memengine.workspace.globs import part_regex
+from langchain_memengine.workspace.globs import glob_regex
 from langchain_memengine.workspace.layout import Layout, inside
 from langchain_memengine.workspace.walk import (
     LINK,
@@ -106,29 +106,6 @@ class TextFile:
     mtime_ns: int
 
 
-def glob_regex(pattern: str) -> re.Pattern[str]:
-    """Compile a glob over ``/`` paths to an anchored regex that matches in linear time.
-
-    ``*``, ``?`` and ``[...]`` (``[!...]`` negates) stay within one part of the path; a part that
-    is ``**`` spans any number of them, also none: ``**/*.md`` matches ``a.md``, and ``daily/**``
-    all that is under ``daily/``. Case matters. An unclosed ``[`` is an ordinary character.
-    """
-    groups: list[list[str]] = [[]]
-    for part in pattern.split("/"):
-        if part == "**":
-            groups.append([])
-        else:
-            groups[-1].append(part_regex(part))
-    if len(groups) == 1:
-        return re.compile(rf"\A{'/'.join(groups[0])}\Z")
-    first, *middle, last = groups
-    # The leftmost match of a group leaves most to the rest, so none is ever tried again.
-    spans = [rf"(?>(?:[^/]++/)*?{'/'.join(group)}/)" for group in middle if group]
-    head = "/".join(first) + "/" if first else ""
-    tail = rf"(?:[^/]++/)*{'/'.join(last)}" if last else "(?s:.*)"
-    return re.compile(rf"\A{head}{''.join(spans)}{tail}\Z")
-
-
 def scan(root: Path, include: Sequence[str], exclude: Sequence[str], max_bytes: int) -> Scan:
     """List the regular files under ``root`` that a pattern includes; opens none of them.
 
@@ -154,7 +131,7 @@ def scan(root: Path, include: Sequence[str], exclude: Sequence[str], max_bytes: 
         if reason:
             found.skipped.append(problem(path, reason))
         else:
-            found.files.append(FileStat(path, status.st_size, status.st_mtime_ns))
+            found.files.append(FileStat(path, status.st_size, _mtime_ns(status)))
     found.files.sort(key=lambda file: file.path)
     found.skipped.sort(key=lambda problem: problem.path)
     return found
@@ -188,7 +165,7 @@ def read_text(root: Path, path: str, max_bytes: int | None) -> TextFile:
     except ValueError as error:
         raise UnreadableFileError(path, str(error)) from error
     digest = hashlib.sha256(content).hexdigest()
-    return TextFile(path, text, digest, len(content), status.st_mtime_ns)
+    return TextFile(path, text, digest, len(content), _mtime_ns(status))
 
 
 def write_atomic(path: Path, text: str) -> None:
@@ -209,7 +186,8 @@ def update_text(path: Path, change: Callable[[str], str], *, lock: Path) -> str:
     """Read a file, change its text and replace it, with no other update in between.
 
     Nothing is written when ``change`` returns the text it got. An editor that saves the file
-    meanwhile is not overwritten: ``change`` is then called again, with the new text.
+    meanwhile is not overwritten: ``change`` is then called again, with the new text. Only a save
+    between the last look at the file and the call that replaces it, microseconds later, is lost.
 
     Args:
         path: The file; a missing one has the text ``""``.
@@ -296,6 +274,11 @@ def _read_unchanged(file: Path, path: str, max_bytes: int | None) -> tuple[bytes
     raise UnreadableFileError(path, "it kept changing while it was read")
 
 
+def _mtime_ns(status: os.stat_result) -> int:
+    """Return when a file was changed; dates beyond 1677 to 2262 do not fit into a column."""
+    return max(-(2**63), min(status.st_mtime_ns, 2**63 - 1))
+
+
 def _version(status: os.stat_result) -> tuple[int, int, int]:
     return status.st_mtime_ns, status.st_size, status.st_ino
 
@@ -310,8 +293,6 @@ def _read_if_there(path: Path) -> TextFile | None:
 
 
 def _is_unchanged(path: Path, before: TextFile | None) -> bool:
-    try:
-        now = path.lstat()
-    except FileNotFoundError:
-        return before is None
-    return before is not None and (now.st_mtime_ns, now.st_size) == (before.mtime_ns, before.size)
+    # By content: an edit may keep the size, and the time where clocks are coarse or put back.
+    now = _read_if_there(path)
+    return (now and now.hash) == (before and before.hash)

@@ -1,11 +1,34 @@
-"""The parts of a glob as regular expressions that match in linear time."""
+"""Globs as regular expressions that match in linear time."""
 
 from __future__ import annotations
 
 import re
 
 
-def part_regex(part: str) -> str:
+def glob_regex(pattern: str) -> re.Pattern[str]:
+    """Compile a glob over ``/`` paths to an anchored regex that matches in linear time.
+
+    ``*``, ``?`` and ``[...]`` (``[!...]`` negates) stay within one part of the path; a part that
+    is ``**`` spans any number of them, also none: ``**/*.md`` matches ``a.md``, and ``daily/**``
+    all that is under ``daily/``. Case matters. An unclosed ``[`` is an ordinary character.
+    """
+    groups: list[list[str]] = [[]]
+    for part in pattern.split("/"):
+        if part == "**":
+            groups.append([])
+        else:
+            groups[-1].append(_part_regex(part))
+    if len(groups) == 1:
+        return re.compile(rf"\A{'/'.join(groups[0])}\Z")
+    first, *middle, last = groups
+    # The leftmost match of a group leaves most to the rest, so none is ever tried again.
+    spans = [rf"(?>(?:[^/]++/)*?{'/'.join(group)}/)" for group in middle if group]
+    head = "/".join(first) + "/" if first else ""
+    tail = rf"(?:[^/]++/)*{'/'.join(last)}" if last else "(?s:.*)"
+    return re.compile(rf"\A{head}{''.join(spans)}{tail}\Z")
+
+
+def _part_regex(part: str) -> str:
     """Return the regex of what stands between two ``/`` of a glob.
 
     Each ``*`` takes the shortest way to what follows it and never gives back, so a text that does

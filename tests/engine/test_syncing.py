@@ -1,5 +1,8 @@
 """What a sync indexes, leaves alone, reports, and makes up for later."""
 
+import os
+from pathlib import Path
+
 import pytest
 
 from langchain_memengine.errors import ConfigurationError
@@ -198,6 +201,75 @@ def test_file_that_became_too_large_keeps_its_chunks(tmp_path):
         with pytest.raises(ConfigurationError, match=r"a\.md.*more than the 20 allowed"):
             engine.index_file("a.md")
         assert texts(engine.search("tea")) == ["tea"]
+
+
+def replaced_by_a_link(path):
+    path.unlink()
+    path.symlink_to(path.parent / "secret.txt")
+
+
+def replaced_by_a_pipe(path):
+    path.unlink()
+    os.mkfifo(path)
+
+
+def replaced_by_a_folder(path):
+    path.unlink()
+    path.mkdir()
+
+
+@pytest.mark.parametrize(
+    ("happens", "reason"),
+    [
+        (Path.unlink, None),
+        (replaced_by_a_link, "a symbolic link; links are not followed"),
+        (replaced_by_a_pipe, "not a regular file"),
+        (replaced_by_a_folder, "not a regular file"),
+        (lambda path: path.write_bytes(b"\0"), "binary"),
+        (lambda path: path.write_bytes(b"x" * 5_000_001), "5000001 bytes, more than the 5000000"),
+    ],
+    ids=["deleted", "link", "pipe", "folder", "binary", "huge"],
+)
+def test_what_happens_to_a_file_during_a_sync_concerns_that_file_alone(
+    tmp_path, monkeypatch, happens, reason
+):
+    for name in ("a.md", "b.md", "c.md"):
+        write(tmp_path, name, f"tea of {name[0]}")
+    (tmp_path / "secret.txt").write_text("tea, secret")
+    original = sources.read_text
+
+    def read(root, path, max_bytes):
+        if path == "b.md":
+            happens(tmp_path / path)
+        return original(root, path, max_bytes)
+
+    with make_engine(tmp_path, include=("*.md",), sync_on_search=False) as engine:
+        with monkeypatch.context() as patch:
+            patch.setattr(sources, "read_text", read)
+            report = engine.sync()
+        assert (report.indexed, report.failed) == (2, ())
+        told = [(problem.path, problem.reason) for problem in report.skipped]
+        assert [path for path, _ in told] == ([] if reason is None else ["b.md"])
+        assert all(why.startswith(reason) for _, why in told)
+        assert sorted(texts(engine.search("tea"))) == ["tea of a", "tea of c"]
+        again = engine.sync()
+        assert (again.indexed, again.unchanged, again.failed) == (0, 2, ())
+        assert sorted(texts(engine.search("tea"))) == ["tea of a", "tea of c"]
+
+
+def test_file_of_any_date_is_indexed_with_an_age(tmp_path):
+    for name, nanoseconds in (("past.md", -(2**62)), ("future.md", 2**63), ("far.md", 30 * 10**18)):
+        path = write(tmp_path, name, f"tea {name}")
+        try:
+            os.utime(path, ns=(nanoseconds, nanoseconds))
+        except (OSError, OverflowError):
+            pytest.skip("this system keeps no such time")
+    with make_engine(tmp_path) as engine:
+        assert engine.sync().indexed == 3
+        assert counts(engine.sync()) == (0, 3, 0)
+        ages = {hit.path: hit.receipt.age_days for hit in engine.search("tea").hits}
+        assert ages["past.md"] > 40_000
+        assert ages["future.md"] == ages["far.md"] == 0.0
 
 
 # One file

@@ -12,6 +12,7 @@ from langchain_memengine.errors import (
 )
 from langchain_memengine.storage import chunks
 from langchain_memengine.storage.database import Database
+from langchain_memengine.storage.dialects import file_url
 from langchain_memengine.storage.documents import TableNotes, all_documents
 from tests.storage.contract import NOW, keep
 
@@ -32,6 +33,15 @@ def opened(tmp_path):
 
 
 # URLs
+
+
+@pytest.mark.parametrize("name", ["what?", "a#b", "100%20x", "a%2Fb", "x@y:z", "a b", "ü", "&x=1"])
+def test_the_url_of_a_file_names_that_file_whatever_its_characters(tmp_path, name):
+    path = tmp_path / name / "store.sqlite"
+    path.parent.mkdir()
+    Database(file_url(path), store_id="a", now=NOW, busy_timeout_ms=0).close()
+    assert path.exists()
+    assert [entry.name for entry in tmp_path.iterdir()] == [name]
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,8 @@ import errno
 import hashlib
 import os
 import re
+import socket
+import stat
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
@@ -19,16 +21,30 @@ from langchain_memengine.workspace.files import (
     FileStat,
     UnreadableFileError,
     append_text,
-    glob_regex,
     read_text,
     scan,
     update_text,
     workspace_id,
     write_atomic,
 )
+from langchain_memengine.workspace.globs import glob_regex
 
 INCLUDE = ("**/*.md", "**/*.txt")
 EXCLUDE = ("node_modules/**", ".git/**")
+ODD_NAMES = [
+    *("-rf", "--help", ".hidden", " edge ", "CON", "nul", "a.", "%2e%2e", "a\\b", "a:b", "a?b*[c]"),
+    *(
+        "line\nbreak",
+        "tab\t",
+        "\x1b[31m",
+        "\u202egpj",
+        "\u200b",
+        "e\u0301",
+        "\u00e9",
+        "名前",
+        "x" * 252,
+    ),
+]
 posix_only = pytest.mark.skipif(os.name == "nt", reason="needs pipes and byte names")
 
 
@@ -214,11 +230,41 @@ def test_scan_skips_links_with_a_reason(tmp_path):
 
 
 @posix_only
-def test_scan_skips_pipes_that_match(tmp_path):
+def test_scan_skips_pipes_and_sockets_that_match(tmp_path, monkeypatch):
     os.mkfifo(tmp_path / "pipe.md")
     os.mkfifo(tmp_path / "pipe")
-    assert found(tmp_path) == []
-    assert skipped(tmp_path) == [("pipe.md", "not a regular file")]
+    monkeypatch.chdir(tmp_path)  # the name of a socket must be short
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind("socket.md")
+        assert found(tmp_path) == []
+        reason = "not a regular file"
+        assert skipped(tmp_path) == [("pipe.md", reason), ("socket.md", reason)]
+        assert reason_for(tmp_path, "socket.md")
+
+
+@posix_only
+@pytest.mark.parametrize("stem", ODD_NAMES)
+def test_a_file_of_any_utf8_name_is_found_and_read(tmp_path, stem):
+    try:
+        put(tmp_path, f"{stem}.md", b"tea")
+        put(tmp_path, f"{stem}/{stem}.md", b"coffee")
+    except OSError:
+        pytest.skip("this file system does not take the name")
+    assert found(tmp_path) == sorted([f"{stem}.md", f"{stem}/{stem}.md"])
+    assert read_text(tmp_path, f"{stem}.md", 1000).text == "tea"
+    assert read_text(tmp_path, f"{stem}/{stem}.md", 1000).text == "coffee"
+
+
+@pytest.mark.parametrize("nanoseconds", [2**63, 30 * 10**18, 0, -1, -(10**19)])
+def test_any_time_of_change_fits_a_64_bit_column(tmp_path, nanoseconds):
+    path = put(tmp_path, "a.md")
+    try:
+        os.utime(path, ns=(nanoseconds, nanoseconds))
+    except (OSError, OverflowError):
+        pytest.skip("this system keeps no such time")
+    (file,) = scan(tmp_path, INCLUDE, EXCLUDE, 1000).files
+    assert file.mtime_ns == max(-(2**63), min(path.stat().st_mtime_ns, 2**63 - 1))
+    assert read_text(tmp_path, "a.md", 1000).mtime_ns == file.mtime_ns
 
 
 @posix_only
@@ -428,6 +474,21 @@ def full_disk(*_):
     raise OSError(errno.ENOSPC, "No space left on device")
 
 
+def test_a_file_is_on_disk_before_it_takes_its_place_and_the_folder_after(tmp_path, monkeypatch):
+    steps = []
+    fsync, replace = os.fsync, Path.replace
+
+    def noted_fsync(descriptor):
+        is_folder = stat.S_ISDIR(os.fstat(descriptor).st_mode)
+        steps.append("sync folder" if is_folder else "sync file")
+        fsync(descriptor)
+
+    monkeypatch.setattr(durable.os, "fsync", noted_fsync)
+    monkeypatch.setattr(Path, "replace", lambda *a: steps.append("replace") or replace(*a))
+    write_atomic(tmp_path / "a.md", "text")
+    assert steps == ["sync file", "replace", "sync folder"]
+
+
 @pytest.mark.parametrize("call", ["fsync", "replace"])
 def test_a_full_disk_leaves_the_old_file_and_no_temporary_one(tmp_path, monkeypatch, call):
     path = put(tmp_path, "a.md", b"old")
@@ -486,6 +547,61 @@ def test_update_takes_up_an_edit_made_meanwhile(tmp_path):
 
     update_text(path, change, lock=tmp_path / "lock")
     assert path.read_text() == "one edited\ntwo\n"
+    assert names_in(tmp_path) == ["a.md", "lock"]
+
+
+def test_update_takes_up_an_edit_that_keeps_size_and_time(tmp_path):
+    path = put(tmp_path, "a.md", b"one\n")
+    before = path.stat()
+    edits = iter([b"ONE\n"])
+
+    def change(old: str) -> str:
+        for edit in edits:
+            path.write_bytes(edit)
+            os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+        return old + "two\n"
+
+    update_text(path, change, lock=tmp_path / "lock")
+    assert path.read_text() == "ONE\ntwo\n"
+
+
+@pytest.mark.parametrize("first", [b"one\n", None], ids=["replaced", "new"])
+def test_update_takes_up_a_file_that_an_editor_put_in_place_meanwhile(tmp_path, first):
+    path = tmp_path / "a.md"
+    if first is not None:
+        path.write_bytes(first)
+    saved = iter([put(tmp_path, "a.md.swp", b"mine\n")])
+
+    def change(old: str) -> str:
+        for file in saved:
+            file.replace(path)
+        return old + "ours\n"
+
+    update_text(path, change, lock=tmp_path / "lock")
+    assert path.read_text() == "mine\nours\n"
+
+
+def test_update_starts_anew_when_the_file_is_deleted_meanwhile(tmp_path):
+    path = put(tmp_path, "a.md", b"one\n")
+
+    def change(old: str) -> str:
+        path.unlink(missing_ok=True)
+        return old + "two\n"
+
+    update_text(path, change, lock=tmp_path / "lock")
+    assert path.read_text() == "two\n"
+
+
+def test_update_leaves_what_became_no_text_meanwhile(tmp_path):
+    path = put(tmp_path, "a.md", b"one\n")
+
+    def change(old: str) -> str:
+        path.write_bytes(b"\x00\x01")
+        return old + "two\n"
+
+    with pytest.raises(UnreadableFileError, match="binary"):
+        update_text(path, change, lock=tmp_path / "lock")
+    assert path.read_bytes() == b"\x00\x01"
     assert names_in(tmp_path) == ["a.md", "lock"]
 
 
