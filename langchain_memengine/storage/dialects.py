@@ -137,7 +137,8 @@ def _unshared(url: URL) -> URL:
     if os.statvfs(path).f_flag & os.ST_RDONLY:
         query = {**url.query, "uri": "true", "mode": "ro", "immutable": "1"}
         return url.set(database=f"file:{quote(os.fsencode(path.absolute()))}", query=query)
-    if not os.access(path.parent, os.W_OK):
+    as_this_user = os.access in os.supports_effective_ids
+    if not os.access(path.parent, os.W_OK, effective_ids=as_this_user):
         raise StorageError(
             f"{path} cannot be read safely: SQLite tells readers of a writer by a file in the same "
             "folder, and this user may not write there. Allow it, or read a copy of the folder."
