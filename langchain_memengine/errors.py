@@ -85,10 +85,14 @@ class EmbeddingError(MemEngineError):
 
     Attributes:
         retryable: Whether the same call may succeed later (time-outs, 429, 5xx).
+        text_at_fault: Whether the embedder answers other texts, only not this one.
     """
 
-    def __init__(self, message: str, *, retryable: bool = False) -> None:
+    def __init__(
+        self, message: str, *, retryable: bool = False, text_at_fault: bool = False
+    ) -> None:
         self.retryable = retryable
+        self.text_at_fault = text_at_fault
         super().__init__(message)
 
 

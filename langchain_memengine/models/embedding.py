@@ -8,12 +8,10 @@ that may succeed later is made again.
 from __future__ import annotations
 
 import logging
-import os
 import time
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, Protocol, runtime_checkable
-from urllib.parse import urlsplit, urlunsplit
 
 import numpy as np
 
@@ -23,6 +21,7 @@ from langchain_memengine.errors import (
     MissingDependencyError,
 )
 from langchain_memengine.models.failures import (
+    address_of,
     advice,
     is_transient,
     may_blame_a_text,
@@ -37,7 +36,6 @@ PROBE = "The quick brown fox jumps over the lazy dog."
 QUERY_CACHE_SIZE = 1024
 FIRST_WAIT_SECONDS = 0.5
 LONGEST_WAIT_SECONDS = 8.0
-OLLAMA_ADDRESS = "http://127.0.0.1:11434"
 
 logger = logging.getLogger(__name__)
 
@@ -205,19 +203,31 @@ class Embedder:
     ) -> list[FloatArray | EmbeddingError]:
         """Return a vector or an error for each text; raise what no text is to blame for."""
         try:
-            return self._vectors(texts)
+            found = self._vectors(texts)
         except EmbeddingError as error:
             if not may_blame_a_text(error):
                 raise
             if not asked_probe:
-                self._vectors([PROBE])  # raises if the embedder refuses whatever it is sent
+                self._require_an_answer()
             if len(texts) == 1:
+                error.text_at_fault = True
                 return [error]
+        else:
+            if not asked_probe and all(isinstance(one, EmbeddingError) for one in found):
+                self._require_an_answer()
+            return found
         middle = len(texts) // 2
         return [
             *self._outcomes(texts[:middle], asked_probe=True),
             *self._outcomes(texts[middle:], asked_probe=True),
         ]
+
+    def _require_an_answer(self) -> None:
+        """Raise if the embedder refuses whatever it is sent: then no text is to blame."""
+        (outcome,) = self._vectors([PROBE])
+        if isinstance(outcome, EmbeddingError):
+            outcome.text_at_fault = False
+            raise outcome
 
     def _vectors(self, texts: list[str]) -> list[FloatArray | EmbeddingError]:
         what = f"{len(texts)} text{'s' if len(texts) > 1 else ''}"
@@ -256,7 +266,7 @@ class Embedder:
         status = status_of(error)
         told = f", status {status}" if status else ""
         tries = f" after {attempt} tries" if attempt > 1 else ""
-        todo = advice(error, name=self.name, address=_address(self.embeddings))
+        todo = advice(error, name=self.name, address=address_of(self.embeddings))
         return EmbeddingError(
             f"{self.name} could not embed {what}{tries} ({type(error).__name__}{told}). {todo}",
             retryable=is_transient(error),
@@ -286,14 +296,3 @@ def _read_only(outcome: FloatArray | EmbeddingError) -> FloatArray:
         raise outcome
     outcome.setflags(write=False)
     return outcome
-
-
-def _address(embeddings: object) -> str | None:
-    """Return where an embedder's provider is reached, without user name and password."""
-    url = getattr(embeddings, "base_url", None) or getattr(embeddings, "openai_api_base", None)
-    if not url and type(embeddings).__name__ == "OllamaEmbeddings":
-        url = os.environ.get("OLLAMA_HOST") or OLLAMA_ADDRESS
-    if not isinstance(url, str):
-        return None
-    parts = urlsplit(url)
-    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query=""))

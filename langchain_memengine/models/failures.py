@@ -7,9 +7,11 @@ Nothing here reads an exception's message: it may quote a key or the texts that 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from urllib.parse import urlsplit, urlunsplit
 
 from langchain_memengine.errors import EmbeddingError
 
@@ -29,6 +31,7 @@ TRANSIENT_CLASSES = frozenset(
         "JSONDecodeError",  # an answer cut short, or a proxy's error page
     }
 )
+OLLAMA_ADDRESS = "http://127.0.0.1:11434"
 KEY_VARIABLES: Mapping[str, str] = {
     "OpenAIEmbeddings": "OPENAI_API_KEY",
     "AzureOpenAIEmbeddings": "AZURE_OPENAI_API_KEY",
@@ -133,6 +136,17 @@ def advice(error: BaseException, *, name: str, address: str | None) -> str:
             return f"Is Ollama running at {address}?"
         return f"Check the network and the base URL{f' {address}' if address else ''}."
     return "The embedder itself failed; its own error is the cause of this one."
+
+
+def address_of(embeddings: object) -> str | None:
+    """Return where an embedder's provider is reached, without user name and password."""
+    url = getattr(embeddings, "base_url", None) or getattr(embeddings, "openai_api_base", None)
+    if not url and type(embeddings).__name__ == "OllamaEmbeddings":
+        url = os.environ.get("OLLAMA_HOST") or OLLAMA_ADDRESS
+    if not isinstance(url, str):
+        return None
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query=""))
 
 
 def _advice_for_status(status: int, class_name: str, ollama_model: str | None) -> str:

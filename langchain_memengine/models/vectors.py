@@ -76,7 +76,8 @@ def unit_vectors(
         outcomes.append(
             EmbeddingError(
                 f"{name} returned {fault} for text {i} of the {len(texts)} in its batch "
-                f"({len(texts[i])} characters). Only keywords can find this text."
+                f"({len(texts[i])} characters). Only keywords can find this text.",
+                text_at_fault=True,
             )
         )
     return outcomes

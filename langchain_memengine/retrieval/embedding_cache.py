@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from langchain_memengine.errors import EmbeddingError, EmbeddingModelChangedError
 from langchain_memengine.models.embedding import Embedder
-from langchain_memengine.models.failures import may_blame_a_text
 from langchain_memengine.storage import embeddings
 from langchain_memengine.storage.database import Counters, Database, Transaction
 
@@ -194,7 +193,7 @@ class EmbeddingCache:
 
 
 def _is_hopeless(error: EmbeddingError) -> bool:
-    return not error.retryable and may_blame_a_text(error)
+    return error.text_at_fault and not error.retryable
 
 
 def _note(tx: Transaction, identity: str, probe: FloatArray) -> None:

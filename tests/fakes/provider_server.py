@@ -80,6 +80,10 @@ class ProviderServer:
         """Let the next matching requests fail, one a fault."""
         self._faults.extend(faults)
 
+    def recover(self) -> None:
+        """Let no request fail any more."""
+        self._faults.clear()
+
     def admit(self, request: Request) -> Fault:
         """Log a request and return what goes wrong with it."""
         with self._lock:

@@ -1,3 +1,4 @@
+import math
 import sys
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -246,6 +247,34 @@ class TestHalving:
         _, errors = embedder_of(fake, batch_size=2).embed_salvaging(["a", "b", "c", "d"])
         assert len(errors) == 4
         assert fake.calls == [["a", "b"], [PROBE]]
+
+    @pytest.mark.parametrize(
+        "nonsense",
+        [
+            lambda vectors: [],
+            lambda vectors: [[math.nan] * 8 for _ in vectors],
+            lambda vectors: [[0.0] * 8 for _ in vectors],
+            ValueError("a bug of the client"),
+        ],
+        ids=["no vectors", "not finite", "zeros", "client"],
+    )
+    @pytest.mark.parametrize("texts", [["a"], ["a", "bb"]], ids=["one text", "two texts"])
+    def test_an_embedder_that_answers_nothing_at_all_blames_no_text(self, nonsense, texts):
+        fake = FakeEmbeddings(8, fail_with=[None, *[nonsense] * 9])
+        embedder = embedder_of(fake)
+        embedder.probe()
+        vectors, errors = embedder.embed_salvaging(texts)
+        assert len(errors) == len(texts)
+        assert not vectors.any()
+        assert not any(error.text_at_fault for error in errors.values())
+        assert len(fake.calls) == 3  # the first probe, the texts, and a probe whether it is they
+
+    def test_a_text_alone_without_a_vector_is_to_blame(self):
+        fake = FakeEmbeddings(8, fail_with=[lambda vectors: [[0.0] * 8 for _ in vectors]])
+        _, errors = embedder_of(fake).embed_salvaging(["a"])
+        assert errors[0].text_at_fault
+        _, errors = embedder_of(Refusing("bad")).embed_salvaging(["ok", "bad"])
+        assert errors[1].text_at_fault
 
     def test_an_outage_keeps_what_was_embedded_and_asks_no_more(self):
         fake = FakeEmbeddings(8, fail_with=[None, *[ProviderError(503)] * 2])
