@@ -159,6 +159,13 @@ def test_what_may_not_be_read_is_reported_and_retried(folder):
         assert min(texts(engine.search("tea coffee", 9))) == "coffee of b.md"
 
 
+def test_a_note_in_a_folder_that_may_be_entered_but_not_listed_is_read(folder):
+    write(folder, "users/bob/MEMORY.md", "pinned")
+    (folder / "users").chmod(0o711)
+    with without_rights():
+        assert read_text(folder, "users/bob/MEMORY.md", None).text == "pinned"
+
+
 def test_a_folder_without_write_permission_is_named_and_left_as_it_is(folder):
     write(folder, "memory/MEMORY.md", "pinned")
     with make_engine(folder / "memory") as engine:

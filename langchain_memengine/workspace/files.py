@@ -21,6 +21,7 @@ from langchain_memengine.workspace.decoding import decode
 from langchain_memengine.workspace.durable import locked, put_in_place, written_beside
 from langchain_memengine.workspace.globs import glob_regex
 from langchain_memengine.workspace.layout import Layout, inside
+from langchain_memengine.workspace.opening import open_below
 from langchain_memengine.workspace.walk import (
     LINK,
     NOT_REGULAR,
@@ -31,12 +32,6 @@ from langchain_memengine.workspace.walk import (
 )
 
 _ATTEMPTS = 3
-_READ_FLAGS = (
-    os.O_RDONLY
-    | getattr(os, "O_NOFOLLOW", 0)
-    | getattr(os, "O_NONBLOCK", 0)  # opening a pipe must not wait for its writer
-    | getattr(os, "O_BINARY", 0)
-)
 
 
 class UnreadableFileError(MemEngineError):
@@ -148,14 +143,14 @@ def read_text(root: Path, path: str, max_bytes: int | None) -> TextFile:
             encoding, or changing all the time.
     """
     try:
-        file = inside(root, path)
+        inside(root, path)
     except ConfigurationError as error:
         raise UnreadableFileError(path, "outside the workspace") from error
     try:
         below_root = [root / step for step in (Path(path), *Path(path).parents[:-1])]
         if any(step.is_symlink() for step in below_root):
             raise UnreadableFileError(path, LINK)
-        content, status = _read_unchanged(file, path, max_bytes)
+        content, status = _read_unchanged(root, path, max_bytes)
     except (FileNotFoundError, NotADirectoryError) as error:
         raise UnreadableFileError(path, "there is no such file", gone=True) from error
     except OSError as error:
@@ -253,10 +248,10 @@ def _any_of(patterns: Iterable[str], flags: int = 0) -> re.Pattern[str]:
     return re.compile("|".join(glob_regex(p).pattern for p in patterns) or r"(?!)", flags)
 
 
-def _read_unchanged(file: Path, path: str, max_bytes: int | None) -> tuple[bytes, os.stat_result]:
+def _read_unchanged(root: Path, path: str, max_bytes: int | None) -> tuple[bytes, os.stat_result]:
     """Return bytes that no writer touched while they were read, and the file's status then."""
     for _ in range(_ATTEMPTS):
-        descriptor = os.open(file, _READ_FLAGS)
+        descriptor = open_below(root, path)
         try:
             before = os.fstat(descriptor)
             if not stat.S_ISREG(before.st_mode):

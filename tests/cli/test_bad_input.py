@@ -35,16 +35,16 @@ def embed_with(monkeypatch):
 @pytest.fixture
 def locked_out(root, monkeypatch):
     """A file that may not be read, whoever runs the tests."""
-    from langchain_memengine.workspace import files
+    from langchain_memengine.workspace import opening
 
-    opened = files.os.open
+    opened = opening.os.open
 
-    def refusing(path, *arguments):
+    def refusing(path, *arguments, **options):
         if str(path).endswith("coffee.md"):
             raise PermissionError(13, "Permission denied")
-        return opened(path, *arguments)
+        return opened(path, *arguments, **options)
 
-    monkeypatch.setattr(files.os, "open", refusing)
+    monkeypatch.setattr(opening.os, "open", refusing)
     return root
 
 

@@ -148,7 +148,7 @@ def test_file_that_may_not_be_read_is_retried_though_it_did_not_change(tmp_path,
 
     with make_engine(tmp_path) as engine:
         with monkeypatch.context() as patch:
-            patch.setattr("langchain_memengine.workspace.files.os.open", denied)
+            patch.setattr("langchain_memengine.workspace.opening.os.open", denied)
             report = engine.sync()
             assert report.failed == (FileProblem("a.md", "Permission denied"),)
         assert engine.sync().indexed == 1

@@ -394,6 +394,36 @@ def test_read_refuses_links_also_on_the_way(tmp_path):
 
 
 @posix_only
+@pytest.mark.parametrize("swapped", ["x", "x/y", "x/y/a.md"])
+def test_a_folder_swapped_for_a_link_behind_the_check_leads_nowhere(tmp_path, monkeypatch, swapped):
+    secret = put(tmp_path, "secret/y/a.md", b"secret")
+    root = tmp_path / "root"
+    put(root, "x/y/a.md", b"tea")
+    target = {"x": secret.parent.parent, "x/y": secret.parent, "x/y/a.md": secret}[swapped]
+    open_below = files.open_below
+
+    def swap_and_open(*arguments):
+        (root / swapped).rename(root / "away")
+        (root / swapped).symlink_to(target)
+        return open_below(*arguments)
+
+    monkeypatch.setattr(files, "open_below", swap_and_open)
+    with pytest.raises(UnreadableFileError):
+        read_text(root, "x/y/a.md", 1000)
+
+
+@posix_only
+def test_reading_leaves_no_file_open(tmp_path):
+    put(tmp_path, "x/y/a.md")
+    open_before = len(list(Path("/dev/fd").iterdir()))
+    read_text(tmp_path, "x/y/a.md", 1000)
+    for missing in ("x/y/b.md", "x/z/a.md", "x/y/a.md/b.md"):
+        with pytest.raises(UnreadableFileError):
+            read_text(tmp_path, missing, 1000)
+    assert len(list(Path("/dev/fd").iterdir())) == open_before
+
+
+@posix_only
 def test_read_of_a_pipe_or_folder_does_not_hang(tmp_path):
     os.mkfifo(tmp_path / "pipe.md")
     (tmp_path / "folder.md").mkdir()
