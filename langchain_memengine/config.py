@@ -251,7 +251,9 @@ def load_config(root: Path | None = None, **arguments: Any) -> MemEngineConfig:
             f"{'.'.join(map(str, e['loc']))}: {e['msg'].removeprefix('Value error, ')}"
             for e in error.errors(include_url=False)
         )
-        raise ConfigurationError(f"The settings cannot work. {problems.removesuffix('.')}.") from error
+        raise ConfigurationError(
+            f"The settings cannot work. {problems.removesuffix('.')}."
+        ) from error
 
 
 def _from_file(root: Path | None) -> dict[str, Any]:
