@@ -53,9 +53,9 @@ def opened(root: Path, embeddings: str | None) -> Iterator[MemoryEngine]:
     from langchain_memengine.engine.memory_engine import MemoryEngine
 
     chosen = {} if embeddings is None else {"embeddings": embeddings}
-    with MemoryEngine.open(
-        folder, config=load_config(folder, sync_on_open=False, **chosen)
-    ) as engine:
+    # A command ends before a thread gets anywhere: jobs are for `memengine worker`.
+    config = load_config(folder, sync_on_open=False, worker="off", **chosen)
+    with MemoryEngine.open(folder, config=config) as engine:
         yield engine
 
 

@@ -15,18 +15,26 @@ from langchain_memengine.storage.job_values import Job, JobState
 class BackgroundWork(EngineParts):
     """The chapter of the engine about jobs: work that was queued with what it is about."""
 
-    def run_jobs(self, limit: int | None = None) -> JobsReport:
+    def run_jobs(
+        self,
+        limit: int | None = None,
+        *,
+        stop: threading.Event | None = None,
+        on_outcome: OnOutcome | None = None,
+    ) -> JobsReport:
         """Do the jobs that are due, here and now; return what was done.
 
         A job that failed and waits to be tried again is not waited for.
 
         Args:
             limit: Attempts, at most; default: until nothing is due.
+            stop: When set, the job in hand is finished and no other begun.
+            on_outcome: Called after each attempt with the job and how it ended.
 
         Raises:
             StorageError: The database failed, or the engine is read-only.
         """
-        return self._worker.run_until_idle(limit=limit)
+        return self._worker.run_until_idle(limit=limit, stop=stop, on_outcome=on_outcome)
 
     def work(self, stop: threading.Event, on_outcome: OnOutcome | None = None) -> None:
         """Do jobs as they come until ``stop`` is set, as ``memengine worker`` does.
