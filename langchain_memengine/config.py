@@ -199,6 +199,11 @@ class MemEngineConfig(BaseModel):
     busy_timeout_ms: int = Field(5000, ge=0, description="Wait for another writer, at most.")
     embedding_batch_size: int = Field(64, ge=1, description="Texts in one call to an embedder.")
     embedding_attempts: int = Field(4, ge=1, description="Tries of a call that may succeed later.")
+    maintain_indexes: bool = Field(
+        default=True,
+        description="Write the derived index files, if no other engine does; if false, follow the "
+        "database in memory. `memengine worker` leaves them to engines that search.",
+    )
     worker: Literal["auto", "off"] = Field(
         "auto",
         description="Queued jobs: `auto` does them in a thread that starts with the first one, "

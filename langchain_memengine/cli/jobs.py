@@ -61,7 +61,10 @@ def worker(
             attempt = f"attempt {job.attempts} of {job.max_attempts}"
             say(f"{at}  {outcome:6}  {job.kind} {job.num}, {attempt}")
 
-    with opened(root, embeddings) as engine, _stopped_by_signals() as stop:
+    with (
+        opened(root, embeddings, maintain_indexes=False) as engine,
+        _stopped_by_signals() as stop,
+    ):
         if once:
             engine.run_jobs(stop=stop, on_outcome=show)
         else:

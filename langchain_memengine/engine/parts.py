@@ -154,7 +154,7 @@ class EngineParts:
 
     def _maintains_indexes(self, closing: ExitStack, layout: Layout | None) -> bool:
         """Return whether this engine is the one to write the derived files; it holds the lock."""
-        if layout is None or self.read_only:
+        if layout is None or self.read_only or not self.config.maintain_indexes:
             return False
         lock = IndexLock(layout.state_dir)
         try:

@@ -42,12 +42,13 @@ class WorkerThread:
     def drain(self, timeout_seconds: float) -> bool:
         """Finish the job in hand and begin no other; return whether that was in time.
 
-        A job that is not finished comes back when its lease has run out.
+        A job that is not finished comes back when its lease has run out. The thread itself may ask,
+        as when ``on_job_failed`` closes the engine; then there is nothing to wait for.
         """
         with self._lock:
             self._stop.set()
         self._worker.wake()
-        if self._thread is None:
+        if self._thread in {None, threading.current_thread()}:
             return True
         self._thread.join(timeout_seconds)
         if self.is_running:

@@ -7,11 +7,18 @@ from sqlalchemy import update
 
 from langchain_memengine.config import MemEngineConfig
 from langchain_memengine.engine.memory_engine import MemoryEngine
-from langchain_memengine.errors import EmbeddingError, JobError, NotFoundError, StorageError
+from langchain_memengine.errors import (
+    EmbeddingError,
+    JobError,
+    NotFoundError,
+    StorageError,
+    StoreLockedError,
+)
 from langchain_memengine.jobs.reports import JobsReport
 from langchain_memengine.retrieval import backlog
 from langchain_memengine.storage import jobs
 from langchain_memengine.storage.job_values import NewJob
+from langchain_memengine.storage.locking import IndexLock
 from langchain_memengine.storage.schema import jobs as job_table
 from tests.fakes.clock import START, FixedClock
 from tests.fakes.embeddings import FakeEmbeddings
@@ -324,3 +331,15 @@ def test_opening_takes_up_what_was_left(tmp_path, worker, is_running):
         put(engine, run_at=FixedClock(START.replace(year=2999)).now)
     with MemoryEngine.open(tmp_path, config=config) as engine:
         assert engine._worker_thread.is_running == is_running
+
+
+@pytest.mark.parametrize("maintains", [True, False])
+def test_an_engine_that_only_works_leaves_the_index_files_to_others(tmp_path, maintains):
+    lock = IndexLock(tmp_path / ".memengine")
+    with make_engine(tmp_path, maintain_indexes=maintains):
+        if maintains:
+            with pytest.raises(StoreLockedError):
+                lock.acquire()
+        else:
+            lock.acquire()
+            lock.release()

@@ -96,3 +96,18 @@ def test_after_draining_nothing_starts(database):
     put(database)
     thread.wake()
     assert not thread.is_running
+
+
+def test_the_thread_itself_may_ask_for_the_end(database):
+    ended = threading.Event()
+
+    def handler(_job, _context):
+        assert thread.drain(LONG)
+        ended.set()
+
+    thread = thread_of(database, handler)
+    put(database)
+    thread.wake()
+    assert ended.wait(LONG)
+    assert thread.drain(LONG)
+    assert counts(database) == {"done": 1}
