@@ -62,8 +62,8 @@ class ChunkWriter:
                 embeddings.put(tx, vectors, self._embedding.verify(), touch=False)
             if not self._embedding.enabled or len(vectors) < len(unknown):
                 self._embedding.mark_incomplete(tx)
-            if len(vectors) < len(unknown):
-                self._queue_rest(tx, tally)
+            if len(vectors) < len(unknown) and _may_pass(tally.outage):
+                self.backlog.queue(tx)
             if also is not None:
                 also(tx)
 
@@ -167,13 +167,14 @@ class ChunkWriter:
                 self.backlog.settle(tx)
 
     def _leave_to_worker(self, tally: Tally) -> None:
+        """Queue what is missing, without writing again in each sync of an outage."""
         with self._database.read() as tx:
             is_queued = self.backlog.is_queued(tx)
-        if not is_queued:  # a search that syncs in an outage should not write each time
+        if not is_queued and _may_pass(tally.outage):
             with self._database.write() as tx:
-                self._queue_rest(tx, tally)
+                self.backlog.queue(tx)
 
-    def _queue_rest(self, tx: Transaction, tally: Tally) -> None:
-        """Queue what an outage left undone; only the user can do something about another model."""
-        if not isinstance(tally.outage, EmbeddingModelChangedError):
-            self.backlog.queue(tx)
+
+def _may_pass(outage: EmbeddingError | None) -> bool:
+    """Return whether a worker may have more luck; another model is for the user to settle."""
+    return not isinstance(outage, EmbeddingModelChangedError)

@@ -215,6 +215,23 @@ def test_another_model_queues_no_job_and_kills_one_that_waits(tmp_path):
         assert "engine.reembed()" in engine.jobs()[0].error
 
 
+@pytest.mark.parametrize("embeddings", [OtherEmbeddings(32), FakeEmbeddings(fail_with=[DOWN] * 9)])
+def test_a_sync_that_can_embed_nothing_writes_nothing_again(tmp_path, monkeypatch, embeddings):
+    write(tmp_path, "a.md", "tea")
+    if isinstance(embeddings, OtherEmbeddings):
+        with make_engine(tmp_path, embeddings=FakeEmbeddings(64)) as engine:
+            engine.sync()
+
+    def refuse():
+        raise AssertionError("nothing changed")
+
+    with make_engine(tmp_path, embeddings=embeddings) as engine:
+        engine.sync()
+        with monkeypatch.context() as patched:
+            patched.setattr(engine._database, "write", refuse)
+            assert engine.sync().pending == 1
+
+
 def test_a_store_that_was_re_embedded_elsewhere_is_not_embedded_with_the_old_model(tmp_path):
     write(tmp_path, "a.md", "tea")
     with make_engine(tmp_path, embeddings=FakeEmbeddings(64)) as old:
