@@ -8,6 +8,7 @@ How the package reads, from the bottom up::
     storage                   the database, the only place with SQL
     models                    embedders, local and remote, checked and retried
     retrieval                 keyword and vector indexes, fusion, search, recall, indexing
+    jobs                      the worker that does what was queued
     engine                    MemoryEngine: all of the above behind one object
     faces, evaluation, cli    what LangChain sees, how well it finds, what a terminal sees
 """
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
     from langchain_memengine.engine.memory_engine import MemoryEngine
     from langchain_memengine.errors import MemEngineError
     from langchain_memengine.faces.retriever import MemEngineRetriever
+    from langchain_memengine.jobs.reports import JobsReport
     from langchain_memengine.retrieval.recall import Recalled
+    from langchain_memengine.storage.job_values import Job
     from langchain_memengine.types import (
         Actor,
         Explanation,
@@ -44,6 +47,8 @@ _HOMES = {
     "Filter": "types",
     "Hit": "types",
     "IndexReport": "types",
+    "Job": "storage.job_values",
+    "JobsReport": "jobs.reports",
     "MemEngineConfig": "config",
     "MemEngineError": "errors",
     "MemEngineRetriever": "faces.retriever",
@@ -63,6 +68,8 @@ __all__ = [
     "Filter",
     "Hit",
     "IndexReport",
+    "Job",
+    "JobsReport",
     "MemEngineConfig",
     "MemEngineError",
     "MemEngineRetriever",

@@ -199,6 +199,19 @@ class MemEngineConfig(BaseModel):
     busy_timeout_ms: int = Field(5000, ge=0, description="Wait for another writer, at most.")
     embedding_batch_size: int = Field(64, ge=1, description="Texts in one call to an embedder.")
     embedding_attempts: int = Field(4, ge=1, description="Tries of a call that may succeed later.")
+    maintain_indexes: bool = Field(
+        default=True,
+        description="Write the derived index files, if no other engine does; if false, follow the "
+        "database in memory. `memengine worker` leaves them to engines that search.",
+    )
+    worker: Literal["auto", "off"] = Field(
+        "auto",
+        description="Queued jobs: `auto` does them in a thread that starts with the first one, "
+        "`off` leaves them to `memengine worker` or `run_jobs()`. GoClaw.",
+    )
+    worker_drain_seconds: float = Field(
+        10.0, ge=0, description="Wait for the job in hand when an engine closes, at most."
+    )
 
     @field_validator("ranking", mode="before")
     @classmethod

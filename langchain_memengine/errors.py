@@ -11,14 +11,18 @@ MemEngineError
 │   ├── StoreLockedError                     another process maintains the derived indexes
 │   └── StorageFullError                     the disk is full; what was acknowledged is kept
 ├── ScopeError (PermissionError)             the actor may not write there
-└── EmbeddingError                           an embedder failed or answered nonsense
-    └── EmbeddingModelChangedError           the store was indexed with another model
+├── EmbeddingError                           an embedder failed or answered nonsense
+│   └── EmbeddingModelChangedError           the store was indexed with another model
+└── JobError                                 a job cannot be done, however often it is tried
+    └── UnknownJobKindError                  no release up to this one has such jobs
 ```
 
 Each message says what happened, to what, and what to do; the data is kept as attributes.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 
 class MemEngineError(Exception):
@@ -107,3 +111,16 @@ class EmbeddingModelChangedError(EmbeddingError):
             f"{current!r}. Call engine.reembed() (or `memengine sync --reembed`) to embed the "
             "stored texts with the current model; until then searches use keywords only."
         )
+
+
+class JobError(MemEngineError):
+    """A job cannot be done, or not be changed as asked; trying again does not help."""
+
+
+class UnknownJobKindError(JobError):
+    """A job was put that no worker of this release would ever take."""
+
+    def __init__(self, kind: str, known: Sequence[str]) -> None:
+        self.kind = kind
+        self.known = tuple(known)
+        super().__init__(f"There are no jobs of kind {kind!r}. Use one of: {', '.join(known)}.")

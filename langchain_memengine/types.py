@@ -341,6 +341,11 @@ class Stats:
         embeddings: Chunks that have an embedding of the current model.
         embedding_model: Identity of the current model; ``None`` in keyword-only mode.
         change_counter: Grows with every visible change.
+        refused: Texts the embedder will never embed; found by keyword only.
+        jobs_ready: Jobs that wait, also those that failed and wait to be tried again.
+        jobs_running: Jobs being done.
+        jobs_dead: Jobs that were given up.
+        jobs_unknown: Waiting jobs of kinds this engine cannot do; among ``jobs_ready``.
     """
 
     files: int
@@ -348,6 +353,11 @@ class Stats:
     embeddings: int
     embedding_model: str | None
     change_counter: int
+    refused: int = 0
+    jobs_ready: int = 0
+    jobs_running: int = 0
+    jobs_dead: int = 0
+    jobs_unknown: int = 0
 
 
 @dataclass(frozen=True, slots=True)

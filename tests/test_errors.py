@@ -43,6 +43,7 @@ def test_errors_are_also_what_python_would_raise(error, builtin):
         (errors.StoreLockedError, errors.StorageError),
         (errors.StorageFullError, errors.StorageError),
         (errors.EmbeddingModelChangedError, errors.EmbeddingError),
+        (errors.UnknownJobKindError, errors.JobError),
     ],
 )
 def test_errors_of_one_kind_are_caught_together(child, parent):
@@ -79,6 +80,12 @@ def test_changed_model_names_both_and_the_way_out():
     assert (error.stored, error.current, error.retryable) == ("a/1", "b/2", False)
     for part in ("'a/1'", "'b/2'", "engine.reembed()", "memengine sync --reembed"):
         assert part in str(error)
+
+
+def test_unknown_job_kind_names_those_there_are():
+    error = errors.UnknownJobKindError("embbed", ["embed", "graph_sync"])
+    assert (error.kind, error.known) == ("embbed", ("embed", "graph_sync"))
+    assert str(error) == "There are no jobs of kind 'embbed'. Use one of: embed, graph_sync."
 
 
 def test_plain_errors_survive_pickling():

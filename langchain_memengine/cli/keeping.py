@@ -22,7 +22,7 @@ from langchain_memengine.cli.terminal import (
     print_rows,
     say,
 )
-from langchain_memengine.types import FileProblem, IndexReport, as_json
+from langchain_memengine.types import FileProblem, IndexReport, Stats, as_json
 
 _MAX_PROBLEMS = 20
 
@@ -165,10 +165,22 @@ def stats(
                 ("ranking", ranking),
                 ("language", language),
                 ("changes", str(found.change_counter)),
+                *_job_rows(found),
             ]
         )
     warn(problems)
     exit_if(problems)
+
+
+def _job_rows(found: Stats) -> list[tuple[str, str]]:
+    """Return rows about jobs and refused texts, for what there is of them."""
+    waiting = f"{found.jobs_ready} ready, {found.jobs_running} running, {found.jobs_dead} dead"
+    rows = [
+        ("refused", counted(found.refused, "text") if found.refused else ""),
+        ("jobs", waiting if found.jobs_ready + found.jobs_running + found.jobs_dead else ""),
+        ("not done here", counted(found.jobs_unknown, "job") if found.jobs_unknown else ""),
+    ]
+    return [(name, value) for name, value in rows if value]
 
 
 def _standard_input() -> str:

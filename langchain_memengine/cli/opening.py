@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from langchain_memengine.cli.failing import usage_error
 from langchain_memengine.cli.terminal import bar, complain
@@ -40,8 +40,13 @@ def require_folder(root: Path) -> Path:
 
 
 @contextmanager
-def opened(root: Path, embeddings: str | None) -> Iterator[MemoryEngine]:
+def opened(root: Path, embeddings: str | None, **settings: Any) -> Iterator[MemoryEngine]:
     """Open the engine of a root that exists, without indexing anything yet.
+
+    Args:
+        root: Folder of the memory.
+        embeddings: The embedder, ``None`` as the settings say.
+        **settings: Others that the command decides.
 
     Raises:
         UsageProblem: The root is not there, or is a file.
@@ -52,10 +57,11 @@ def opened(root: Path, embeddings: str | None) -> Iterator[MemoryEngine]:
     from langchain_memengine.config import load_config
     from langchain_memengine.engine.memory_engine import MemoryEngine
 
-    chosen = {} if embeddings is None else {"embeddings": embeddings}
-    with MemoryEngine.open(
-        folder, config=load_config(folder, sync_on_open=False, **chosen)
-    ) as engine:
+    if embeddings is not None:
+        settings["embeddings"] = embeddings
+    # A command ends before a thread gets anywhere: jobs are for `memengine worker`.
+    config = load_config(folder, sync_on_open=False, worker="off", **settings)
+    with MemoryEngine.open(folder, config=config) as engine:
         yield engine
 
 

@@ -8,8 +8,10 @@ from types import TracebackType
 from typing import Self
 
 from langchain_memengine.config import MemEngineConfig, load_config
+from langchain_memengine.engine.background import BackgroundWork
 from langchain_memengine.engine.note_keeping import NoteKeeping
 from langchain_memengine.engine.searching import Searching
+from langchain_memengine.jobs.worker import OnJobFailed
 from langchain_memengine.models.embedding import EmbeddingsLike
 from langchain_memengine.storage import chunks, files
 from langchain_memengine.storage import embeddings as embedding_rows
@@ -19,7 +21,7 @@ CONFIGURED = "configured"
 """Stands for "as the settings say"."""
 
 
-class MemoryEngine(Searching, NoteKeeping):
+class MemoryEngine(Searching, NoteKeeping, BackgroundWork):
     """The memory of one store: its files, its texts, and the search over them.
 
     Make one with :meth:`open` and close it, best as a context manager:
@@ -44,6 +46,7 @@ class MemoryEngine(Searching, NoteKeeping):
         chroma_url: str | None = None,
         embeddings: EmbeddingsLike | str | None = CONFIGURED,
         read_only: bool = False,
+        on_job_failed: OnJobFailed | None = None,
     ) -> Self:
         """Open a store, make it if there is none, and index what changed in its files.
 
@@ -57,6 +60,8 @@ class MemoryEngine(Searching, NoteKeeping):
                 ``"openai:MODEL"``, ``"google_genai:MODEL"``, ``"ollama:MODEL"``; ``None`` searches
                 by keyword only. By default the settings decide, and they default to ``"local"``.
             read_only: Never write, neither rows nor files.
+            on_job_failed: Called with each job that is given up and its error, by the thread that
+                does the jobs.
 
         Raises:
             ConfigurationError: A setting cannot work, or ``root`` is no folder.
@@ -69,13 +74,16 @@ class MemoryEngine(Searching, NoteKeeping):
             update={name: url for name, url in given.items() if url is not None}
         )
         spec = settings.embeddings if embeddings is CONFIGURED else embeddings
-        engine = cls(folder, settings, embeddings=spec, read_only=read_only)
-        if settings.sync_on_open and not read_only:
-            try:
+        engine = cls(
+            folder, settings, embeddings=spec, read_only=read_only, on_job_failed=on_job_failed
+        )
+        try:
+            if settings.sync_on_open and not read_only:
                 engine.sync()
-            except BaseException:
-                engine.close()
-                raise
+            engine._resume_jobs()
+        except BaseException:
+            engine.close()
+            raise
         return engine
 
     def stats(self) -> Stats:
@@ -88,6 +96,8 @@ class MemoryEngine(Searching, NoteKeeping):
                 embeddings=embedding_rows.count_chunks(tx, model) if model else 0,
                 embedding_model=self._embedding.name,
                 change_counter=tx.counters().changes,
+                refused=embedding_rows.count_zeros(tx, model) if model else 0,
+                **self._job_counts(tx),
             )
 
     def __enter__(self) -> Self:

@@ -13,6 +13,8 @@ from pathlib import Path
 
 from langchain_memengine.config import MemEngineConfig
 from langchain_memengine.errors import ConfigurationError, StoreLockedError
+from langchain_memengine.jobs.worker import OnJobFailed, Worker, no_work
+from langchain_memengine.jobs.worker_thread import WorkerThread
 from langchain_memengine.models.embedding import EmbeddingsLike
 from langchain_memengine.models.providers import make_embedder
 from langchain_memengine.retrieval.embedding_cache import EmbeddingCache
@@ -31,6 +33,7 @@ from langchain_memengine.storage import access
 from langchain_memengine.storage.database import Database
 from langchain_memengine.storage.dialects import file_url
 from langchain_memengine.storage.documents import TableNotes
+from langchain_memengine.storage.job_values import Handler
 from langchain_memengine.storage.locking import IndexLock
 from langchain_memengine.text.words import WordSplitter
 from langchain_memengine.types import LOCAL_ADMIN, Actor
@@ -65,6 +68,7 @@ class EngineParts:
         actor: Actor = LOCAL_ADMIN,
         read_only: bool = False,
         clock: Callable[[], datetime] = utc_now,
+        on_job_failed: OnJobFailed | None = None,
     ) -> None:
         """Build the parts; :meth:`open` also reads the settings and syncs."""
         self.config = config
@@ -78,6 +82,7 @@ class EngineParts:
         self._access_lock = threading.Lock()
         with ExitStack() as closing:
             self._build(closing, embeddings)
+            self._build_worker(closing, on_job_failed)
             self._closing = closing.pop_all()
 
     def _build(self, closing: ExitStack, spec: EmbeddingsLike | str | None) -> None:
@@ -116,6 +121,19 @@ class EngineParts:
             DiskNotes(layout.root) if layout else TableNotes(self._database, self._clock)
         )
 
+    def _build_worker(self, closing: ExitStack, on_job_failed: OnJobFailed | None) -> None:
+        handlers: dict[str, Handler] = {"auto_learn_error": no_work}
+        if self._embedding.enabled:
+            handlers["embed"] = self._indexer.embed_batch
+        self._handlers = handlers
+        self._worker = Worker(
+            self._database, handlers, clock=self._clock, on_job_failed=on_job_failed
+        )
+        self._worker_thread = WorkerThread(self._worker)
+        closing.callback(self._worker_thread.drain, self.config.worker_drain_seconds)
+        if self.config.worker == "auto":
+            self._database.on_queued_jobs = self._worker_thread.wake
+
     def _prepared_layout(self) -> Layout | None:
         if self.root is None:
             return None
@@ -137,7 +155,7 @@ class EngineParts:
 
     def _maintains_indexes(self, closing: ExitStack, layout: Layout | None) -> bool:
         """Return whether this engine is the one to write the derived files; it holds the lock."""
-        if layout is None or self.read_only:
+        if layout is None or self.read_only or not self.config.maintain_indexes:
             return False
         lock = IndexLock(layout.state_dir)
         try:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
-from langchain_memengine.errors import EmbeddingError
+from langchain_memengine.errors import EmbeddingError, EmbeddingModelChangedError
+from langchain_memengine.retrieval.backlog import BATCH_TEXTS, Backlog
 from langchain_memengine.retrieval.embedding_cache import EmbeddingCache, FloatArray
 from langchain_memengine.retrieval.sources import TextChunks
 from langchain_memengine.retrieval.tally import Tally
@@ -18,11 +19,13 @@ from langchain_memengine.storage.database import Database, Transaction
 from langchain_memengine.text.tokens import estimate_tokens
 from langchain_memengine.types import IndexReport, Progress
 
-_PENDING_BATCH = 512
-
 
 class ChunkWriter:
-    """Writes chunk rows and vectors."""
+    """Writes chunk rows and vectors.
+
+    Attributes:
+        backlog: The texts that were stored without a vector.
+    """
 
     def __init__(
         self, database: Database, embedding: EmbeddingCache, clock: Callable[[], datetime]
@@ -30,6 +33,7 @@ class ChunkWriter:
         self._database = database
         self._embedding = embedding
         self._clock = clock
+        self.backlog = Backlog(database, embedding, clock)
 
     def store(
         self,
@@ -58,6 +62,8 @@ class ChunkWriter:
                 embeddings.put(tx, vectors, self._embedding.verify(), touch=False)
             if not self._embedding.enabled or len(vectors) < len(unknown):
                 self._embedding.mark_incomplete(tx)
+            if len(vectors) < len(unknown) and _may_pass(tally.outage):
+                self.backlog.queue(tx)
             if also is not None:
                 also(tx)
 
@@ -68,10 +74,24 @@ class ChunkWriter:
         tally.embedded += len(unknown)
         tally.tokens += sum(map(estimate_tokens, unknown.values()))
 
-    def embed_pending(self, tally: Tally, progress: Progress | None = None) -> None:
-        """Embed stored texts that have no vector yet, from an earlier outage or another model."""
-        if not self._embedding.enabled:
+    def embed_pending(
+        self, tally: Tally, progress: Progress | None = None, *, wait: bool = False
+    ) -> None:
+        """Embed stored texts that have no vector yet, from an earlier outage or another model.
+
+        Args:
+            tally: Counts what was done.
+            progress: Called with (texts done, texts to do).
+            wait: Embed them in any case, after whoever is doing so now; else leave that to them.
+        """
+        if not self._embedding.enabled or not self.backlog.turn.acquire(blocking=wait):
             return
+        try:
+            self._embed_pending(tally, progress, wait=wait)
+        finally:
+            self.backlog.turn.release()
+
+    def _embed_pending(self, tally: Tally, progress: Progress | None, *, wait: bool) -> None:
         with self._database.read() as tx:
             if self._embedding.is_complete(tx):
                 return
@@ -83,10 +103,12 @@ class ChunkWriter:
         done = 0
         while model and done < total and tally.outage is None:
             with self._database.read() as tx:
-                missing = embeddings.missing(tx, model, limit=_PENDING_BATCH)
+                if not wait and self.backlog.is_being_worked_off(tx):
+                    return
+                missing = embeddings.missing(tx, model, limit=BATCH_TEXTS)
             vectors = self._embed(dict(missing), tally)
             if not vectors:
-                return
+                break
             with self._database.write() as tx:
                 embeddings.put(tx, vectors, model, touch=True)
             done += len(vectors)
@@ -94,6 +116,8 @@ class ChunkWriter:
                 progress(min(done, total), total)
         if model and tally.outage is None:
             self._note_if_complete(model)
+        elif done < total:
+            self._leave_to_worker(tally)
 
     def report(self, tally: Tally, *, dry_run: bool = False) -> IndexReport:
         """Return the report of what was counted, with how much has no embedding yet."""
@@ -140,3 +164,17 @@ class ChunkWriter:
         with self._database.write() as tx:
             if embeddings.count_missing(tx, model) == 0:
                 self._embedding.mark_complete(tx, model)
+                self.backlog.settle(tx)
+
+    def _leave_to_worker(self, tally: Tally) -> None:
+        """Queue what is missing, without writing again in each sync of an outage."""
+        with self._database.read() as tx:
+            is_queued = self.backlog.is_queued(tx)
+        if not is_queued and _may_pass(tally.outage):
+            with self._database.write() as tx:
+                self.backlog.queue(tx)
+
+
+def _may_pass(outage: EmbeddingError | None) -> bool:
+    """Return whether a worker may have more luck; another model is for the user to settle."""
+    return not isinstance(outage, EmbeddingModelChangedError)

@@ -23,6 +23,7 @@ from langchain_memengine.retrieval.tally import Tally
 from langchain_memengine.storage import chunks, embeddings, files
 from langchain_memengine.storage.database import Database, Transaction
 from langchain_memengine.storage.files import IndexedFile
+from langchain_memengine.storage.job_values import Handler
 from langchain_memengine.types import IndexReport, Progress
 from langchain_memengine.workspace.files import FileStat
 
@@ -144,6 +145,11 @@ class Indexer:
         with self._database.write() as tx:
             chunks.replace_sources(tx, {source: [] for source in sources}, now=self._clock())
 
+    @property
+    def embed_batch(self) -> Handler:
+        """The handler of the jobs that make up for embeddings that an outage cost."""
+        return self._writer.backlog.embed_batch
+
     def reembed(self, progress: Progress | None = None) -> IndexReport:
         """Embed every stored text with the current model and drop other models' vectors.
 
@@ -152,7 +158,7 @@ class Indexer:
         """
         self._embedding.adopt_model()
         tally = Tally()
-        self._writer.embed_pending(tally, progress)
+        self._writer.embed_pending(tally, progress, wait=True)
         if tally.outage is None:
             with self._database.write() as tx:
                 embeddings.keep_only(tx, self._embedding.verify())

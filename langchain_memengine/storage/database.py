@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import overload
@@ -60,10 +60,12 @@ class Transaction:
     Attributes:
         connection: The SQLAlchemy connection; not to be used outside ``storage``.
         store_id: The store all statements are about.
+        queued_jobs: Whether jobs were put that a worker should look for after the commit.
     """
 
     connection: Connection
     store_id: str
+    queued_jobs: bool = False
     _taken: dict[str, int] = field(default_factory=dict)
 
     @property
@@ -110,8 +112,16 @@ class Transaction:
         dialects.upsert(self.connection, meta, [row])
 
 
+def _tell_nobody() -> None:
+    """Stand where nobody waits for jobs."""
+
+
 class Database:
-    """The state database of one store."""
+    """The state database of one store.
+
+    Attributes:
+        on_queued_jobs: Called after a commit that put jobs.
+    """
 
     def __init__(
         self,
@@ -131,6 +141,7 @@ class Database:
         """
         self.store_id = store_id
         self.read_only = read_only
+        self.on_queued_jobs: Callable[[], None] = _tell_nobody
         self._engine = dialects.connect(url, busy_timeout_ms=busy_timeout_ms, read_only=read_only)
         self._gate: contextlib.AbstractContextManager[object] = (
             threading.RLock()
@@ -193,7 +204,10 @@ class Database:
         if self.read_only:
             raise StorageError("This engine was opened with read_only=True; nothing was stored.")
         with self._writing() as connection:
-            yield Transaction(connection, self.store_id)
+            tx = Transaction(connection, self.store_id)
+            yield tx
+        if tx.queued_jobs:
+            self.on_queued_jobs()
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[Connection]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from sqlalchemy import URL, Connection, Engine, Table, create_engine, event, make_url
+from sqlalchemy import URL, Connection, Engine, Select, Table, create_engine, event, make_url
 from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.pool import StaticPool
@@ -176,6 +176,23 @@ def upsert(
         else statement.on_conflict_do_nothing(index_elements=keys)
     )
     connection.execute(statement, list(rows))
+
+
+def insert_unless_taken(
+    connection: Connection, table: Table, row: Mapping[str, Any], key: Sequence[str]
+) -> int | None:
+    """Insert a row and return its number; ``None`` where the unique ``key`` exists already."""
+    (number,) = table.primary_key
+    statement = insert(table).values(row).on_conflict_do_nothing(index_elements=list(key))
+    return connection.execute(statement.returning(number)).scalar_one_or_none()
+
+
+def passing_locked(statement: Select[Any]) -> Select[Any]:
+    """Lock the rows a statement finds, and pass over those that another transaction locked.
+
+    SQLite leaves the clause out: there a writer has the whole database to itself.
+    """
+    return statement.with_for_update(skip_locked=True)
 
 
 def named_error(error: DBAPIError) -> StorageError:

@@ -117,6 +117,18 @@ def count_chunks(tx: Transaction, model: str) -> int:
     ).scalar_one()
 
 
+def count_zeros(tx: Transaction, model: str) -> int:
+    """Return how many texts have zeros in place of a vector: the embedder refuses them for good."""
+    of_model = (embeddings.c.store_id == tx.store_id, embeddings.c.model == model)
+    dimension = tx.connection.execute(
+        select(embeddings.c.dimension).where(*of_model).limit(1)
+    ).scalar_one_or_none()
+    zeros = np.zeros(dimension or 0, "<f4").tobytes()
+    return tx.connection.execute(
+        select(func.count()).select_from(embeddings).where(*of_model, embeddings.c.vector == zeros)
+    ).scalar_one()
+
+
 def delete_model(tx: Transaction, model: str) -> int:
     """Remove every vector of a model; return how many there were."""
     return tx.connection.execute(

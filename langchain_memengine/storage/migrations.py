@@ -18,7 +18,15 @@ def m001_initial(connection: Connection) -> None:
     schema.metadata.create_all(connection, tables=schema.INITIAL_TABLES)
 
 
-MIGRATIONS: Sequence[Migration] = (("m001_initial", m001_initial),)
+def m002_jobs(connection: Connection) -> None:
+    """Create the queue of background work and its schedules."""
+    schema.metadata.create_all(connection, tables=schema.JOB_TABLES)
+
+
+MIGRATIONS: Sequence[Migration] = (
+    ("m001_initial", m001_initial),
+    ("m002_jobs", m002_jobs),
+)
 
 
 def migrate(

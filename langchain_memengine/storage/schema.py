@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     Column,
     Float,
     Index,
@@ -223,6 +224,49 @@ thread_heads = Table(
     PrimaryKeyConstraint("store_id", "thread_id"),
 )
 
+jobs = Table(
+    "jobs",
+    metadata,
+    Column("num", _RowNumber, primary_key=True, autoincrement=True),
+    _store(),
+    Column("kind", String(64), nullable=False),
+    Column("payload", Text, nullable=False),
+    Column("dedupe_key", String(255)),
+    # The key while the job is not finished, then NULL, which every database lets occur often.
+    Column("live_key", String(255)),
+    Column("keeps_key", Boolean, nullable=False),
+    Column("state", String(16), nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("max_attempts", Integer, nullable=False),
+    _time("run_at", nullable=False),
+    _time("lease_until"),
+    Column("token", String(36)),
+    Column("error", Text),
+    Column("owner", String(255), nullable=False, default=""),
+    Column("thread_id", String(255)),
+    Column("commit_id", String(64)),
+    _time("created_at", nullable=False),
+    _time("finished_at"),
+    UniqueConstraint("store_id", "live_key", name="uq_jobs_live_key"),
+    Index("ix_jobs_state", "store_id", "state", "run_at", "num"),
+    # A worker that was given up names its job by number long after the row was pruned.
+    sqlite_autoincrement=True,
+)
+
+schedules = Table(
+    "schedules",
+    metadata,
+    _store(),
+    Column("name", String(64), nullable=False),
+    Column("kind", String(64), nullable=False),
+    Column("payload", Text, nullable=False),
+    Column("at", String(5), nullable=False),
+    Column("timezone", String(64), nullable=False),
+    _time("next_run_at", nullable=False),
+    Column("enabled", Boolean, nullable=False),
+    PrimaryKeyConstraint("store_id", "name"),
+)
+
 schema_migrations = Table(
     "schema_migrations",
     metadata,
@@ -245,3 +289,5 @@ INITIAL_TABLES = (
     commits,
     thread_heads,
 )
+
+JOB_TABLES = (jobs, schedules)

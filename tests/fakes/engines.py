@@ -24,8 +24,8 @@ def make_engine(
     read_only: bool = False,
     **settings: Any,
 ) -> MemoryEngine:
-    """Return an engine that has not synced yet and tries every embedder's call once."""
-    given = {"stat_interval_seconds": 0, "embedding_attempts": 1, **settings}
+    """Return an engine that has not synced yet, tries an embedder once and starts no worker."""
+    given = {"stat_interval_seconds": 0, "embedding_attempts": 1, "worker": "off", **settings}
     return MemoryEngine(
         root,
         MemEngineConfig.model_validate(given),

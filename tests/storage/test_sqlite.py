@@ -13,6 +13,7 @@ from tests.storage.contract import (
     StoresContract,
 )
 from tests.storage.contract_chunks import ChunkContract, EmbeddingContract
+from tests.storage.contract_jobs import JobContract, JobHistoryContract, ScheduleContract
 
 
 class OnFileAndInMemory:
@@ -52,6 +53,20 @@ class TestDocuments(OnFileAndInMemory, DocumentContract):
 
 class TestAccess(OnFileAndInMemory, AccessContract):
     pass
+
+
+class TestJobs(OnFileAndInMemory, JobContract):
+    pass
+
+
+class TestSchedules(OnFileAndInMemory, ScheduleContract):
+    pass
+
+
+class TestJobHistory(JobHistoryContract):
+    @pytest.fixture
+    def fresh(self):
+        return lambda: Database("sqlite://", store_id="a", now=NOW, busy_timeout_ms=0)
 
 
 class TestStores(StoresContract):

@@ -1,0 +1,128 @@
+"""Processes that put and do jobs, for tests that kill them.
+
+    python job_processes.py ROOT
+
+Reads a role a line, forks a process that plays it, and prints its number. Forking from here, where
+everything is imported already, is what makes a cycle of a kill test short.
+"""
+
+import itertools
+import os
+import random
+import signal
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+from langchain_memengine.jobs.worker import Worker
+from langchain_memengine.storage import jobs
+from langchain_memengine.storage.database import Database
+from langchain_memengine.storage.job_values import BackOff, NewJob
+
+LEASE_SECONDS = 0.7
+
+
+def utc_now():
+    return datetime.now(UTC)
+
+
+def open_database(root: Path) -> Database:
+    return Database(
+        f"sqlite:///{root}/jobs.sqlite", store_id="a", now=utc_now(), busy_timeout_ms=15_000
+    )
+
+
+def write(root: Path, name: str, line: object) -> None:
+    """Append a line to a file in one piece."""
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+    file = os.open(root / name, flags, 0o600)
+    os.write(file, f"{line}\n".encode())
+    os.close(file)
+
+
+def put_jobs(root: Path) -> None:
+    """Put job after job, and write down those that were acknowledged."""
+    database = open_database(root)
+    for i in itertools.count():
+        name = f"{os.getpid()}-{i}"
+        with database.write() as tx:
+            jobs.put(tx, NewJob("embed", {"name": name}, max_attempts=1000), now=utc_now())
+        write(root, "acknowledged", name)
+
+
+def effect_of(name: str):
+    def effect(tx):
+        times = int(tx.get_meta(f"effect {name}") or 0)
+        tx.set_meta(f"effect {name}", str(times + 1))
+
+    return effect
+
+
+def do_job(job, _context):
+    time.sleep(random.random() * 0.01)  # noqa: S311  # no secret, just uneven
+    return effect_of(job.payload["name"])
+
+
+def do_or_die(job, _context):
+    if job.payload["name"] == "poison":
+        os._exit(9)
+    return effect_of(job.payload["name"])
+
+
+def worker_of(root: Path, handler) -> Worker:
+    return Worker(
+        open_database(root),
+        {"embed": handler},
+        clock=utc_now,
+        lease_seconds=LEASE_SECONDS,
+        back_off=BackOff(base_seconds=0.01, cap_seconds=0.01),
+    )
+
+
+def do_jobs(root: Path) -> None:
+    worker = worker_of(root, do_job)
+    while True:
+        if worker.run_one() is None:
+            time.sleep(0.01)
+
+
+def do_due_jobs(root: Path) -> None:
+    worker_of(root, do_or_die).run_until_idle()
+
+
+def do_one_slowly(root: Path) -> None:
+    """Do one job and wait in it until a file says to go on."""
+
+    def handler(job, _context):
+        write(root, "began", job.num)
+        while not (root / "go on").exists():
+            time.sleep(0.01)
+        return effect_of(job.payload["name"])
+
+    _, outcome = worker_of(root, handler).run_one()
+    write(root, "outcome", outcome)
+
+
+ROLES = {
+    "put": put_jobs,
+    "work": do_jobs,
+    "work once": do_due_jobs,
+    "work slowly": do_one_slowly,
+}
+
+
+def main() -> None:
+    root = Path(sys.argv[1])
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # children that were killed leave no zombie
+    for line in sys.stdin:
+        child = os.fork()
+        if child == 0:
+            ROLES[line.strip()](root)
+            os._exit(0)
+        sys.stdout.write(f"{child}\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,95 @@
+"""Do what is queued, and see what became of it."""
+
+from __future__ import annotations
+
+import threading
+
+from langchain_memengine.engine.parts import EngineParts
+from langchain_memengine.jobs.reports import JobsReport
+from langchain_memengine.jobs.worker import OnOutcome
+from langchain_memengine.storage import job_rows, jobs
+from langchain_memengine.storage.database import Transaction
+from langchain_memengine.storage.job_values import Job, JobState
+
+
+class BackgroundWork(EngineParts):
+    """The chapter of the engine about jobs: work that was queued with what it is about."""
+
+    def run_jobs(
+        self,
+        limit: int | None = None,
+        *,
+        stop: threading.Event | None = None,
+        on_outcome: OnOutcome | None = None,
+    ) -> JobsReport:
+        """Do the jobs that are due, here and now; return what was done.
+
+        A job that failed and waits to be tried again is not waited for.
+
+        Args:
+            limit: Attempts, at most; default: until nothing is due.
+            stop: When set, the job in hand is finished and no other begun.
+            on_outcome: Called after each attempt with the job and how it ended.
+
+        Raises:
+            StorageError: The database failed, or the engine is read-only.
+        """
+        return self._worker.run_until_idle(limit=limit, stop=stop, on_outcome=on_outcome)
+
+    def work(self, stop: threading.Event, on_outcome: OnOutcome | None = None) -> None:
+        """Do jobs as they come until ``stop`` is set, as ``memengine worker`` does.
+
+        The job in hand is finished. An idle worker sees ``stop`` within two seconds.
+
+        Args:
+            stop: Ends the work.
+            on_outcome: Called after each attempt with the job and how it ended.
+        """
+        self._worker.run_forever(stop, on_outcome=on_outcome)
+
+    def jobs(self, state: JobState | None = None, *, limit: int = 100) -> list[Job]:
+        """Return the jobs put last, newest first, over all users.
+
+        Args:
+            state: ``ready``, ``running``, ``done``, ``dead`` or ``cancelled``; default: all.
+            limit: Jobs, at most.
+        """
+        with self._database.read() as tx:
+            return job_rows.latest(tx, state, limit=limit)
+
+    def retry_job(self, num: int) -> None:
+        """Queue a dead job again, with all its attempts.
+
+        Raises:
+            NotFoundError: There is no such job.
+            JobError: It is not dead, or a later job does the same.
+        """
+        with self._database.write() as tx:
+            jobs.retry(tx, num, now=self._clock())
+
+    def cancel_job(self, num: int) -> None:
+        """Take a job out of the queue; what is just being done about it will not be kept.
+
+        Raises:
+            NotFoundError: There is no such job.
+            JobError: It is done or cancelled already.
+        """
+        with self._database.write() as tx:
+            jobs.cancel(tx, num, now=self._clock())
+
+    def _resume_jobs(self) -> None:
+        """Start the worker for what an earlier engine left undone."""
+        if self.config.worker == "auto" and not self.read_only and self._worker.has_work():
+            self._worker_thread.wake()
+
+    def _job_counts(self, tx: Transaction) -> dict[str, int]:
+        """Return the counts of :class:`types.Stats` that are about jobs, by their names."""
+        found = job_rows.counts(tx)
+        in_state = {
+            f"jobs_{state}": sum(n for (other, _), n in found.items() if other == state)
+            for state in ("ready", "running", "dead")
+        }
+        unknown = sum(
+            n for (s, kind), n in found.items() if s == "ready" and kind not in self._handlers
+        )
+        return {**in_state, "jobs_unknown": unknown}

@@ -1,0 +1,26 @@
+"""How attempts end, and how many ended how."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+JobOutcome = Literal["done", "failed", "dead", "lost"]
+"""How an attempt ended: ``failed`` is tried again, ``lost`` was no longer this worker's job."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobsReport:
+    """What a worker did.
+
+    Attributes:
+        done: Jobs done.
+        failed: Attempts that failed and will be made again.
+        dead: Jobs given up.
+        left: Jobs that wait or are being done, of all kinds.
+    """
+
+    done: int = 0
+    failed: int = 0
+    dead: int = 0
+    left: int = 0
