@@ -7,14 +7,14 @@ rows of it one after the other, which is about twice as fast as a dot product fo
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
 from functools import cache
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import LibController, ThreadpoolController
 
 from langchain_memengine.retrieval.growing import GrowingArray
 
@@ -39,15 +39,42 @@ class Unrelated(NamedTuple):
     rarely_over: float
 
 
-def one_blas_thread() -> AbstractContextManager[object]:
-    """Keep a product on one thread: a second one spins longer than it helps, at any size here."""
-    limit: AbstractContextManager[object] = _blas().limit(limits=1)
-    return limit
+class _OneBlasThread:
+    """Keeps products on one thread: a second one spins longer than it helps, at any size here.
+
+    The limit is the process's. Of several threads inside at once, the first to enter sets it and
+    the last to leave puts back what was there.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._inside = 0
+        self._before: list[int] = []
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._inside += 1
+            if self._inside == 1:
+                self._before = [library.num_threads for library in _blas_libraries()]
+                for library in _blas_libraries():
+                    library.set_num_threads(1)
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if not self._inside:
+                for library, threads in zip(_blas_libraries(), self._before, strict=True):
+                    library.set_num_threads(threads)
+
+
+_ONE_BLAS_THREAD = _OneBlasThread()
 
 
 @cache
-def _blas() -> ThreadpoolController:
-    return ThreadpoolController().select(user_api="blas")
+def _blas_libraries() -> Sequence[LibController]:
+    """Return the handles themselves: the limit of threadpoolctl costs ten times as much."""
+    libraries: list[LibController] = ThreadpoolController().select(user_api="blas").lib_controllers
+    return libraries
 
 
 class VectorMatrix:
@@ -106,7 +133,7 @@ class VectorMatrix:
         present = self._present.values
         if self._room is None:
             return np.full(len(present), NO_COSINE, np.float32)
-        with one_blas_thread():
+        with _ONE_BLAS_THREAD:
             cosines: FloatArray = query @ self._room[:, : len(present)]
         if not present.all():
             cosines[~present] = NO_COSINE
