@@ -140,13 +140,14 @@ def candidates(
     bm25 = keyword.scores
     by_keyword = top(bm25 if mask is None else np.where(mask, bm25, 0.0), fetch_k, above=0.0)
     by_vector = vector.positions if vector else np.zeros(0, np.int64)
+    cosines = vector.cosine_of(by_vector) if vector else np.zeros(0, np.float32)
     positions = _union(len(view), by_keyword, by_vector)
     return (
         Candidates(
             nums=view.take(positions, lambda p, slots: p.nums[slots]),
             keyword_rank=_ranks(positions, by_keyword, bm25[by_keyword]),
             bm25=bm25[positions],
-            vector_rank=_ranks(positions, by_vector, _cosines(vector, by_vector)),
+            vector_rank=_ranks(positions, by_vector, cosines),
             cosine=_cosines(vector, positions),
             age_days=view.take(positions, lambda p, slots: p.age_days(slots, now_ms)),
             accesses=view.take(positions, lambda p, slots: p.accesses[slots]),

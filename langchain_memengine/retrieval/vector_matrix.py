@@ -39,7 +39,7 @@ class Unrelated(NamedTuple):
     rarely_over: float
 
 
-class _OneBlasThread:
+class OneBlasThread:
     """Keeps products on one thread: a second one spins longer than it helps, at any size here.
 
     The limit is the process's. Of several threads inside at once, the first to enter sets it and
@@ -52,6 +52,7 @@ class _OneBlasThread:
         self._before: list[int] = []
 
     def __enter__(self) -> None:
+        """Set the limit, unless another thread has."""
         with self._lock:
             self._inside += 1
             if self._inside == 1:
@@ -60,6 +61,7 @@ class _OneBlasThread:
                     library.set_num_threads(1)
 
     def __exit__(self, *_: object) -> None:
+        """Lift the limit, unless another thread is still inside."""
         with self._lock:
             self._inside -= 1
             if not self._inside:
@@ -67,7 +69,7 @@ class _OneBlasThread:
                     library.set_num_threads(threads)
 
 
-_ONE_BLAS_THREAD = _OneBlasThread()
+ONE_BLAS_THREAD = OneBlasThread()
 
 
 @cache
@@ -133,7 +135,7 @@ class VectorMatrix:
         present = self._present.values
         if self._room is None:
             return np.full(len(present), NO_COSINE, np.float32)
-        with _ONE_BLAS_THREAD:
+        with ONE_BLAS_THREAD:
             cosines: FloatArray = query @ self._room[:, : len(present)]
         if not present.all():
             cosines[~present] = NO_COSINE
