@@ -23,6 +23,10 @@ FloatArray = NDArray[np.float32]
 NO_COSINE = -2.0
 """Stands for "no embedding" in arrays of cosines: below every cosine."""
 
+_GROUP = 16
+"""Slots are multiplied in whole groups: BLAS sums the rest of a row up in another order, and the
+last digit of a cosine would depend on the slot."""
+
 _SAMPLED_PAIRS = 400
 _FEW_VECTORS = 16
 
@@ -79,6 +83,23 @@ def _blas_libraries() -> Sequence[LibController]:
     return libraries
 
 
+def _whole_groups(slots: int) -> int:
+    return -(-slots // _GROUP) * _GROUP
+
+
+def _products(query: FloatArray, matrix: FloatArray, slots: int) -> FloatArray:
+    """Return the dot products of the first ``slots`` columns, as whole groups give them."""
+    width = _whole_groups(slots)
+    if matrix.shape[1] >= width:
+        products: FloatArray = query @ matrix[:, :width]
+        return products[:slots]
+    # A matrix that was saved has no spare room: its last group is filled up here.
+    rest = slots % _GROUP
+    last = np.zeros((len(matrix), _GROUP), np.float32)
+    last[:, :rest] = matrix[:, slots - rest : slots]
+    return np.concatenate([query @ matrix[:, : slots - rest], (query @ last)[:rest]])
+
+
 class VectorMatrix:
     """Normalised vectors of the documents in the slots of a partition.
 
@@ -112,7 +133,7 @@ class VectorMatrix:
         """Make room for ``slots`` slots, the new ones without vectors."""
         self._present.grow_to(slots)
         if self._room is not None and slots > self._room.shape[1]:
-            capacity = max(slots, self._room.shape[1] * 5 // 4 + 64)
+            capacity = _whole_groups(max(slots, self._room.shape[1] * 5 // 4 + 64))
             room = np.zeros((len(self._room), capacity), np.float32)
             room[:, : self._room.shape[1]] = self._room
             self._room = room
@@ -122,7 +143,8 @@ class VectorMatrix:
         if not len(slots):
             return
         if self._room is None:
-            self._room = np.zeros((vectors.shape[1], len(self._present)), np.float32)
+            width = _whole_groups(len(self._present))
+            self._room = np.zeros((vectors.shape[1], width), np.float32)
         self._room[:, slots] = vectors.T
         self._present.values[slots] = True
 
@@ -136,7 +158,7 @@ class VectorMatrix:
         if self._room is None:
             return np.full(len(present), NO_COSINE, np.float32)
         with ONE_BLAS_THREAD:
-            cosines: FloatArray = query @ self._room[:, : len(present)]
+            cosines = _products(query, self._room, len(present))
         if not present.all():
             cosines[~present] = NO_COSINE
         return cosines

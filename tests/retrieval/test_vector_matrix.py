@@ -145,3 +145,16 @@ def test_the_last_thread_inside_puts_back_the_process_s_blas_threads():
         assert threads() == {1}
         limit.__exit__()
         assert threads() == {2}
+
+
+@pytest.mark.parametrize("dimension", [8, 64, 384])
+def test_a_cosine_does_not_depend_on_the_slot(dimension):
+    asked, vector = unit(1, 1, dimension)[0], unit(2, 1, dimension)[0]
+    cosines = set()
+    for slots in range(1, 70):
+        grown = matrix_of([vector] * slots)
+        grown.grow_to(slots + 1)
+        grown.put(np.asarray([slots]), vector[None])
+        saved = VectorMatrix.from_arrays(grown.to_arrays())
+        cosines.update(grown.cosines(asked).tolist(), saved.cosines(asked).tolist())
+    assert len(cosines) == 1
