@@ -115,9 +115,10 @@ def rank(
         case "similarity":
             fused = _similarity(candidates)
     score, factor, bonus = rescore(fused, candidates.age_days, candidates.accesses, ranking)
-    least = -np.inf if ranking.min_score is None else ranking.min_score
-    reason = (candidates.bm25 > 0) | (candidates.cosine >= min_cosine)
-    hits = np.flatnonzero(reason & np.isfinite(fused) & (fused >= least))
+    may_be_hit = ((candidates.bm25 > 0) | (candidates.cosine >= min_cosine)) & np.isfinite(fused)
+    if ranking.min_score is not None:
+        may_be_hit &= fused >= ranking.min_score
+    (hits,) = may_be_hit.nonzero()
     age = np.fmax(candidates.age_days[hits], 0.0)  # what never ages is as new as can be
     order = np.lexsort((candidates.nums[hits], age, -score[hits]))
     return Ranked(hits[order], score, fused, factor, bonus, context_rank)
@@ -172,9 +173,8 @@ def _reciprocal_ranks(candidates: Candidates, context_rank: Ints, ranking: Ranki
         (context_rank, ranking.context_weight),
     )
     for ranks, weight in legs:
-        if not ranks.any():
-            continue
-        fused += np.where(ranks == ABSENT, 0.0, weight / (ranking.rrf_k + ranks))
+        if np.count_nonzero(ranks):
+            fused += weight * (ranks != ABSENT) / (ranking.rrf_k + ranks)
     return fused
 
 

@@ -140,13 +140,14 @@ def candidates(
     bm25 = keyword.scores
     by_keyword = top(bm25 if mask is None else np.where(mask, bm25, 0.0), fetch_k, above=0.0)
     by_vector = vector.positions if vector else np.zeros(0, np.int64)
-    positions = np.unique(np.concatenate([by_keyword, by_vector]))
+    cosines = vector.cosine_of(by_vector) if vector else np.zeros(0, np.float32)
+    positions = _union(len(view), by_keyword, by_vector)
     return (
         Candidates(
             nums=view.take(positions, lambda p, slots: p.nums[slots]),
             keyword_rank=_ranks(positions, by_keyword, bm25[by_keyword]),
             bm25=bm25[positions],
-            vector_rank=_ranks(positions, by_vector, _cosines(vector, by_vector)),
+            vector_rank=_ranks(positions, by_vector, cosines),
             cosine=_cosines(vector, positions),
             age_days=view.take(positions, lambda p, slots: p.age_days(slots, now_ms)),
             accesses=view.take(positions, lambda p, slots: p.accesses[slots]),
@@ -178,13 +179,20 @@ def _cosines(vector: VectorLeg | None, positions: Ints) -> Floats:
     return cosines
 
 
+def _union(size: int, left: Ints, right: Ints) -> Ints:
+    """Return the positions, below ``size``, that are in either list, ascending."""
+    chosen = np.zeros(size, np.bool_)
+    chosen[left] = True
+    chosen[right] = True
+    return chosen.nonzero()[0]
+
+
 def _ranks(positions: Ints, leg: Ints, scores: NDArray[Any]) -> Ints:
     """Return the rank of each position in a leg, from 1, ``ABSENT`` where it is not in it.
 
     Equal scores have equal ranks: which of them the leg lists first means nothing.
     """
     ranks = np.full(len(positions), ABSENT, np.int64)
-    place = np.arange(1, len(leg) + 1)
-    place[1:][scores[1:] == scores[:-1]] = 0
-    ranks[np.searchsorted(positions, leg)] = np.maximum.accumulate(place)
+    rising = -scores
+    ranks[positions.searchsorted(leg)] = rising.searchsorted(rising) + 1
     return ranks

@@ -46,6 +46,8 @@ class Query:
         Raises:
             ConfigurationError: A number is negative.
         """
+        if min(self.k, self.max_chars, self.max_tokens) >= 0:
+            return
         for name in ("k", "max_chars", "max_tokens"):
             if getattr(self, name) < 0:
                 raise ConfigurationError(f"{name}={getattr(self, name)} must not be negative.")
@@ -108,7 +110,8 @@ class RankedView:
             scores.bonus,
             scores.context_rank,
         )
-        return list(map(Place, *(column[positions].tolist() for column in columns)))
+        values = [column[positions].tolist() for column in columns]
+        return list(map(Place._make, zip(*values, strict=True)))
 
 
 class Stopwatch:
