@@ -8,6 +8,7 @@ How the package reads, from the bottom up::
     storage                   the database, the only place with SQL
     models                    embedders, local and remote, checked and retried
     retrieval                 keyword and vector indexes, fusion, search, recall, indexing
+    conversation              archive, histories, sessions; how memory follows branches
     engine                    MemoryEngine: all of the above behind one object
     faces, evaluation, cli    what LangChain sees, how well it finds, what a terminal sees
 """
@@ -19,8 +20,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from langchain_memengine.config import RANKINGS, MemEngineConfig, Ranking
+    from langchain_memengine.conversation.lineage import join_heads
     from langchain_memengine.engine.memory_engine import MemoryEngine
     from langchain_memengine.errors import MemEngineError
+    from langchain_memengine.faces.history import MemEngineChatMessageHistory
     from langchain_memengine.faces.retriever import MemEngineRetriever
     from langchain_memengine.retrieval.recall import Recalled
     from langchain_memengine.types import (
@@ -44,6 +47,7 @@ _HOMES = {
     "Filter": "types",
     "Hit": "types",
     "IndexReport": "types",
+    "MemEngineChatMessageHistory": "faces.history",
     "MemEngineConfig": "config",
     "MemEngineError": "errors",
     "MemEngineRetriever": "faces.retriever",
@@ -53,6 +57,7 @@ _HOMES = {
     "Receipt": "types",
     "SearchResult": "types",
     "Stats": "types",
+    "join_heads": "conversation.lineage",
 }
 
 __all__ = [
@@ -63,6 +68,7 @@ __all__ = [
     "Filter",
     "Hit",
     "IndexReport",
+    "MemEngineChatMessageHistory",
     "MemEngineConfig",
     "MemEngineError",
     "MemEngineRetriever",
@@ -72,6 +78,7 @@ __all__ = [
     "Receipt",
     "SearchResult",
     "Stats",
+    "join_heads",
 ]
 
 
