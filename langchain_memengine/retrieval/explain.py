@@ -39,7 +39,7 @@ def explain(database: Database, searcher: Searcher, query: Query, chunk_id: str)
         reason = "It is not valid at this time (valid_from, expires_at)."
         return Explanation(chunk_id, found=False, reason=reason)
     if stored.commit_id in everything.hidden:
-        reason = "A branch of a conversation learnt it that is not visible from here."
+        reason = "It was learnt on another branch of its conversation, or later than is asked for."
         return Explanation(chunk_id, found=False, reason=reason)
     if hit is None:
         place = _place(everything, stored.num)

@@ -138,14 +138,12 @@ def newest_heads(tx: Transaction, threads: Sequence[str] | None) -> dict[str, tu
 def heads_at(tx: Transaction, at: datetime) -> dict[str, tuple[str, ...]]:
     """Return the heads that every thread had at a time; a thread without any is left out."""
     last = (
-        select(func.max(head_changes.c.seq))
+        select(func.max(head_changes.c.num))
         .where(head_changes.c.store_id == tx.store_id, head_changes.c.at <= to_ms(at))
         .group_by(head_changes.c.thread_id)
     )
     rows = tx.connection.execute(
-        select(head_changes.c.thread_id, head_changes.c.heads).where(
-            head_changes.c.store_id == tx.store_id, head_changes.c.seq.in_(last)
-        )
+        select(head_changes.c.thread_id, head_changes.c.heads).where(head_changes.c.num.in_(last))
     )
     return {thread_id: split_heads(heads) for thread_id, heads in rows}
 

@@ -228,13 +228,14 @@ thread_heads = Table(
 head_changes = Table(
     "head_changes",
     metadata,
+    Column("num", _RowNumber, primary_key=True, autoincrement=True),
     _store(),
-    Column("seq", BigInteger, nullable=False),
     Column("thread_id", String(255), nullable=False),
     Column("heads", Text, nullable=False),
     _time("at", nullable=False),
-    PrimaryKeyConstraint("store_id", "seq"),
-    Index("ix_head_changes_thread", "store_id", "thread_id", "seq"),
+    Column("seq", BigInteger, nullable=False),
+    Index("ix_head_changes_seq", "store_id", "seq"),
+    sqlite_autoincrement=True,
 )
 
 # The key is a hash of owner, thread, message id and content: the same message may be archived on
