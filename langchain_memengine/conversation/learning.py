@@ -5,11 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from langchain_core.messages import BaseMessage
+
 from langchain_memengine.config import MemEngineConfig
+from langchain_memengine.conversation.message_json import to_json, whole
 from langchain_memengine.conversation.source_uris import learnt_source
 from langchain_memengine.retrieval.sources import TextChunks
 from langchain_memengine.text.chunking import chunk_markdown
 from langchain_memengine.types import Commit, Provenance
+
+
+def about(cause: BaseMessage | str) -> str:
+    """Return the key of what a text was learnt from: a message with its content, or a name."""
+    return cause if isinstance(cause, str) else to_json(whole(cause))
 
 
 def learnt_chunks(

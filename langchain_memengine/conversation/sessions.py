@@ -128,6 +128,7 @@ class MemorySessions:
 
     def archive(self, session: Session) -> Session:
         """End a session; what it was shown stays. Twice is once."""
+        session = self.get(session.id)
         with self._database.write() as tx:
             session_rows.archive(tx, session.id, now=self._clock())
         return self.get(session.id)

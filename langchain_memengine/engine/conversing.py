@@ -45,7 +45,7 @@ class Conversing(Searching):
         kind: str,
         texts: Sequence[str],
         *,
-        learnt_from: Sequence[str] = (),
+        learnt_from: Sequence[BaseMessage | str] = (),
         actor: Actor | None = None,
         checkpoint_id: str | None = None,
     ) -> str:
@@ -58,7 +58,7 @@ class Conversing(Searching):
             step = runtime.execution_info
             update = engine.commit(
                 step.thread_id, state["memory_head"], "fact", ["Ann likes tea."],
-                learnt_from=[state["messages"][-1].id], checkpoint_id=step.checkpoint_id,
+                learnt_from=state["messages"][-1:], checkpoint_id=step.checkpoint_id,
             )
             return {"memory_head": update}
         ```
@@ -71,7 +71,8 @@ class Conversing(Searching):
             head: The branch's ``memory_head``; ``""`` before the first commit.
             kind: What the step does: one step commits each kind once for each ``learnt_from``.
             texts: Without any there is no commit, and the update is empty.
-            learnt_from: Ids of the messages they were learnt from; default: the texts themselves.
+            learnt_from: Messages they were learnt from, an edited one being another; or names of
+                your own for what they are about. Default: the texts themselves.
             actor: Whose memory; an admin's is everyone's.
             checkpoint_id: Where the graph's step began; parallel nodes share it.
 
@@ -79,7 +80,7 @@ class Conversing(Searching):
             UnknownCommitError: The head is none of the thread's; nothing is stored.
             StorageError: The database failed; nothing is stored.
         """
-        from langchain_memengine.conversation.learning import learnt_chunks
+        from langchain_memengine.conversation.learning import about, learnt_chunks
         from langchain_memengine.conversation.lineage import head_update, new_commit
 
         documents.require_list("texts", texts)
@@ -89,7 +90,7 @@ class Conversing(Searching):
         actor = actor or self.actor
         scope = visibility.default_scope(actor)
         place = Provenance(scope=scope, owner=visibility.owner_of(scope, actor))
-        keys = [f"{place.scope} {place.owner}", *(learnt_from or learnt)]
+        keys = [f"{place.scope} {place.owner}", *map(about, learnt_from or learnt)]
         now = self._clock()
         commit = new_commit(thread_id, head, kind, keys, now=now)
         self._committer.commit(
