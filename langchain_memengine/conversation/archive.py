@@ -103,8 +103,8 @@ class SqlArchive:
         keys = [f"{place.scope} {place.owner}", *(message.key for message in stored)]
         new = new_commit(thread_id, head, kind, keys, now=now)
 
-        def learnt(branch: frozenset[str]) -> dict[str, TextChunks]:
-            unknown = self._not_archived(stored, branch)
+        def learnt() -> dict[str, TextChunks]:
+            unknown = self._not_archived(stored, new)
             pairs = [(m, s) for m, s in zip(whole, stored, strict=True) if s.key in unknown]
             found = dict(self._chunks(pairs, new, place))
             if owner and summary.strip():
@@ -167,11 +167,13 @@ class SqlArchive:
             thread_id=checked_thread(thread_id),
         )
 
-    def _not_archived(self, stored: Sequence[StoredMessage], branch: frozenset[str]) -> set[str]:
-        """Return the keys of messages that the branch has not archived before."""
+    def _not_archived(self, stored: Sequence[StoredMessage], commit: Commit) -> set[str]:
+        """Return the keys of messages that the commit's branch has not archived before."""
+        keys = {message.key for message in stored}
         with self._database.read() as tx:
-            known = message_rows.archiving_commits(tx, [message.key for message in stored])
-        return {m.key for m in stored if not known.get(m.key, frozenset()) & branch}
+            known = message_rows.archiving_commits(tx, list(keys))
+            branch = commits.branch(tx, commit.thread_id, commit.parents) if known else frozenset()
+        return keys - {key for key, archiving in known.items() if archiving & branch}
 
     def _chunks(
         self, pairs: Sequence[tuple[BaseMessage, StoredMessage]], commit: Commit, place: Provenance

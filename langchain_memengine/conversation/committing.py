@@ -22,7 +22,7 @@ class Committer:
     def commit(
         self,
         commit: Commit,
-        learnt: Callable[[frozenset[str]], Mapping[str, TextChunks]],
+        learnt: Callable[[], Mapping[str, TextChunks]],
         *,
         checkpoint_id: str | None,
         now: datetime,
@@ -32,7 +32,7 @@ class Committer:
 
         Args:
             commit: As it is now.
-            learnt: Gets the commit's ancestors, returns the chunks to store by source.
+            learnt: Returns the chunks to store by source; called when the commit is new.
             checkpoint_id: Where the graph's step began, if a graph made the commit.
             now: Time of the change.
             also: Done in the same transaction, when the commit is new.
@@ -47,7 +47,6 @@ class Committer:
         with self._database.read() as tx:
             known = commits.by_id(tx, [commit.id, *commit.parents])
             commits.require_thread(known, commit.parents, commit.thread_id)
-            branch = commits.branch(tx, commit.thread_id, commit.parents)
 
         def record(tx: Transaction) -> None:
             if commits.record(tx, commit, checkpoint_id=checkpoint_id, now=now) and also:
@@ -57,5 +56,5 @@ class Committer:
             with self._database.write() as tx:
                 record(tx)
         else:
-            self._indexer.put_with(learnt(branch), record)
+            self._indexer.put_with(learnt(), record)
         return known.get(commit.id, commit)

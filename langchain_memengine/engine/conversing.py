@@ -95,7 +95,7 @@ class Conversing(Searching):
         commit = new_commit(thread_id, head, kind, keys, now=now)
         self._committer.commit(
             commit,
-            lambda _: learnt_chunks(learnt, commit, place, self.config),
+            lambda: learnt_chunks(learnt, commit, place, self.config),
             checkpoint_id=checkpoint_id,
             now=now,
         )

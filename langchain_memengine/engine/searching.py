@@ -58,8 +58,8 @@ class Searching(Writing):
             thread_id: Conversation that asks; it matters with ``head``.
             head: The ``memory_head`` of its state: it sees what its own branch learnt. Without
                 it, each conversation counts as its newest branch has it.
-            as_of: Only what was known at this time, or at this head. Files, and texts that were
-                replaced, are as they are now, and ``degraded`` says so.
+            as_of: Only what was known at this time, or at this head; texts added or replaced
+                since are left out. Files are as they are now, and ``degraded`` says so.
 
         Raises:
             ConfigurationError: A number is negative, or ranking, filter or branch cannot work.

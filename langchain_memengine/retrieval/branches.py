@@ -80,9 +80,8 @@ class Branches:
                 commits.parents_by_thread(tx, None), commits.heads_at(tx, vantage.as_of)
             )
         if vantage.head is not None and vantage.thread_id is not None:
-            thread = vantage.thread_id
-            own = commits.parents_by_thread(tx, [thread]).get(thread, {})
-            by_thread = {**by_thread, thread: _off_branch(own, vantage.head, thread)}
+            own = _off_branch(tx, vantage.thread_id, vantage.head, vantage.as_of)
+            by_thread = {**by_thread, vantage.thread_id: own}
         hidden = _NOTHING.union(*by_thread.values())
         return Unseen(hidden, _mask(tx, view, hidden, vantage.as_of))
 
@@ -109,12 +108,15 @@ def _hidden(parents: Mapping[str, Parents], heads: Heads) -> dict[str, frozenset
     return found
 
 
-def _off_branch(own: Parents, head: str, thread: str) -> frozenset[str]:
+def _off_branch(tx: Transaction, thread: str, head: str, as_of: datetime | None) -> frozenset[str]:
+    """Return the commits of a thread that its branch does not follow, or not yet then."""
+    own = commits.parents_by_thread(tx, [thread]).get(thread, {})
     heads = split_heads(head)
     for commit in heads:
         if commit not in own:
             raise UnknownCommitError(commit, thread)
-    return frozenset(own) - ancestors(own, heads)
+    later = commits.made_after(tx, thread, as_of) if as_of is not None else ()
+    return frozenset(own) - (ancestors(own, heads) - frozenset(later))
 
 
 def _mask(

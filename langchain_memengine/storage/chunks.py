@@ -116,13 +116,14 @@ def nums_of_commits(tx: Transaction, partition: str, commit_ids: Sequence[str]) 
 
 
 def nums_stored_after(tx: Transaction, partition: str, at: datetime) -> list[int]:
-    """Return the numbers of a partition's chunks, but those of files, stored after a time."""
+    """Return the numbers of a partition's chunks of no file or commit that were stored later."""
     return list(
         tx.connection.execute(
             select(chunks.c.num).where(
                 chunks.c.store_id == tx.store_id,
                 chunks.c.partition_key == partition,
                 chunks.c.path == "",
+                chunks.c.commit_id.is_(None),
                 chunks.c.created_at > to_ms(at),
             )
         ).scalars()

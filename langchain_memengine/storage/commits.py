@@ -10,18 +10,25 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, func, insert, select
+from sqlalchemy import bindparam, func, insert, select
 
 from langchain_memengine.errors import UnknownCommitError
 from langchain_memengine.storage import dialects
 from langchain_memengine.storage.database import Transaction, from_ms, to_ms
 from langchain_memengine.storage.schema import commits, head_changes, thread_heads
-from langchain_memengine.storage.statements import batches
+from langchain_memengine.storage.statements import HotQuery, batches
 from langchain_memengine.text.heads import ancestors, joined_heads, split_heads
 from langchain_memengine.types import Commit
 
 Parents = dict[str, tuple[str, ...]]
 """Parents by commit id."""
+
+
+_EVERY = select(commits.c.thread_id, commits.c.id, commits.c.parents).where(
+    commits.c.store_id == bindparam("store_id")
+)
+_ALL_PARENTS = HotQuery(_EVERY)
+_PARENTS = HotQuery(_EVERY.where(commits.c.thread_id.in_(bindparam("threads", expanding=True))))
 
 
 def record(tx: Transaction, commit: Commit, *, checkpoint_id: str | None, now: datetime) -> bool:
@@ -109,14 +116,21 @@ def require_thread(known: Mapping[str, Commit], heads: Iterable[str], thread_id:
 
 def parents_by_thread(tx: Transaction, threads: Sequence[str] | None) -> dict[str, Parents]:
     """Return the commit graphs of some threads, or of all (``None``)."""
-    statement = select(commits.c.thread_id, commits.c.id, commits.c.parents)
     found: dict[str, Parents] = {}
-    for part in _of_threads(
-        statement.where(commits.c.store_id == tx.store_id), commits.c.thread_id, threads
-    ):
-        for thread_id, commit_id, parents in tx.connection.execute(part):
-            found.setdefault(thread_id, {})[commit_id] = split_heads(parents)
+    for thread_id, commit_id, parents in _parents(tx, threads):
+        # Nearly all commits have one parent, and a store may have very many.
+        ids = split_heads(parents) if "+" in parents or not parents else (parents,)
+        found.setdefault(thread_id, {})[commit_id] = ids
     return found
+
+
+def _parents(tx: Transaction, threads: Sequence[str] | None) -> Iterator[tuple[Any, ...]]:
+    if threads is None:
+        yield from _ALL_PARENTS.rows(tx.connection, {"store_id": tx.store_id})
+        return
+    for batch in batches(threads):
+        values = {"store_id": tx.store_id, "threads": list(batch)}
+        yield from _PARENTS.rows(tx.connection, values)
 
 
 def branch(tx: Transaction, thread_id: str, heads: Iterable[str]) -> frozenset[str]:
@@ -126,12 +140,18 @@ def branch(tx: Transaction, thread_id: str, heads: Iterable[str]) -> frozenset[s
 
 def newest_heads(tx: Transaction, threads: Sequence[str] | None) -> dict[str, tuple[str, ...]]:
     """Return the heads that some threads, or all (``None``), made last."""
-    statement = select(thread_heads.c.thread_id, thread_heads.c.heads)
-    statement = statement.where(thread_heads.c.store_id == tx.store_id)
+    every = select(thread_heads.c.thread_id, thread_heads.c.heads).where(
+        thread_heads.c.store_id == tx.store_id
+    )
+    statements = (
+        [every]
+        if threads is None
+        else [every.where(thread_heads.c.thread_id.in_(batch)) for batch in batches(threads)]
+    )
     return {
         thread_id: split_heads(heads)
-        for part in _of_threads(statement, thread_heads.c.thread_id, threads)
-        for thread_id, heads in tx.connection.execute(part)
+        for statement in statements
+        for thread_id, heads in tx.connection.execute(statement)
     }
 
 
@@ -148,6 +168,19 @@ def heads_at(tx: Transaction, at: datetime) -> dict[str, tuple[str, ...]]:
     return {thread_id: split_heads(heads) for thread_id, heads in rows}
 
 
+def made_after(tx: Transaction, thread_id: str, at: datetime) -> list[str]:
+    """Return the commits of a thread that were made after a time."""
+    return list(
+        tx.connection.execute(
+            select(commits.c.id).where(
+                commits.c.store_id == tx.store_id,
+                commits.c.thread_id == thread_id,
+                commits.c.created_at > to_ms(at),
+            )
+        ).scalars()
+    )
+
+
 def moved_threads(tx: Transaction, *, after_seq: int) -> list[str]:
     """Return the threads whose heads moved after a value of the counter of commits."""
     return list(
@@ -157,15 +190,6 @@ def moved_threads(tx: Transaction, *, after_seq: int) -> list[str]:
             .distinct()
         ).scalars()
     )
-
-
-def _of_threads(
-    statement: Select[Any], column: ColumnElement[str], threads: Sequence[str] | None
-) -> Iterator[Select[Any]]:
-    if threads is None:
-        yield statement
-    else:
-        yield from (statement.where(column.in_(batch)) for batch in batches(threads))
 
 
 def _move_heads(tx: Transaction, commit: Commit, checkpoint_id: str | None, now: datetime) -> None:

@@ -163,6 +163,21 @@ def test_as_of_a_head_or_a_time_is_what_was_known_then(tmp_path):
         )
 
 
+def test_as_of_a_head_holds_while_time_goes_on():
+    class Running(FixedClock):
+        def __call__(self):
+            self.now += timedelta(milliseconds=7)
+            return self.now
+
+    with make_engine(clock=Running()) as engine:
+        a = learn(engine, "", "tea a")
+        other = learn(engine, "", "tea other", thread="u")
+        b = learn(engine, a, "tea b")
+        assert seen(engine, as_of=a) == ["tea a"]
+        assert seen(engine, as_of=other) == ["tea a", "tea other"]
+        assert seen(engine, as_of=b) == ["tea a", "tea b", "tea other"]
+
+
 def test_as_of_nothing_or_beside_a_head_is_refused(engine, forked):
     for options in ({"as_of": ""}, {"as_of": forked["a"], "thread_id": "t", "head": forked["b"]}):
         with pytest.raises(ConfigurationError, match="must be a time or a head"):

@@ -209,11 +209,12 @@ class ChunkContract:
         learnt = Provenance(thread_id="t", commit_id="c")
         keep(database, "learnt", source="doc:/2", provenance=learnt, now=later)
         keep(database, "file", source="file:w/a", provenance=Provenance(path="a"), now=later)
+        keep(database, "new", source="doc:/3", now=later)
         with database.read() as tx:
             nums = {row.text: row.num for row in chunks.index_rows(tx, "shared")}
             assert chunks.nums_of_commits(tx, "shared", ["c", "d"]) == [nums["learnt"]]
             assert chunks.nums_of_commits(tx, "personal/a", ["c"]) == []
-            assert chunks.nums_stored_after(tx, "shared", NOW) == [nums["learnt"]]
+            assert chunks.nums_stored_after(tx, "shared", NOW) == [nums["new"]]
             assert chunks.nums_stored_after(tx, "shared", later) == []
 
     def test_chunks_of_a_hidden_commit_are_not_visible(self, database):
