@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from langchain_memengine.errors import UnknownCommitError
 from langchain_memengine.retrieval.query import Vantage
 from langchain_memengine.retrieval.view import View
-from langchain_memengine.storage import chunks, commits
+from langchain_memengine.storage import commit_chunks, commits
 from langchain_memengine.storage.commits import Parents
 from langchain_memengine.storage.database import Counters, Transaction
 from langchain_memengine.text.heads import ancestors, split_heads
@@ -124,9 +124,9 @@ def _mask(
 ) -> NDArray[np.bool_] | None:
     masks = []
     for partition in view.partitions:
-        nums = chunks.nums_of_commits(tx, partition.key, sorted(hidden))
+        nums = commit_chunks.nums_of_commits(tx, partition.key, sorted(hidden))
         if as_of is not None:
-            nums += chunks.nums_stored_after(tx, partition.key, as_of)
+            nums += commit_chunks.nums_stored_after(tx, partition.key, as_of)
         mask = np.ones(len(partition.nums), np.bool_)
         mask[partition.slots_of(np.asarray(nums, np.int64))] = False
         masks.append(mask)

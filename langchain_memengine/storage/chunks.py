@@ -100,36 +100,6 @@ def filter_rows(tx: Transaction, partition: str) -> dict[int, FilterRow]:
     return {num: FilterRow(*row) for num, *row in rows}
 
 
-def nums_of_commits(tx: Transaction, partition: str, commit_ids: Sequence[str]) -> list[int]:
-    """Return the numbers of a partition's chunks that belong to these memory commits."""
-    return [
-        num
-        for batch in batches(commit_ids)
-        for num in tx.connection.execute(
-            select(chunks.c.num).where(
-                chunks.c.store_id == tx.store_id,
-                chunks.c.commit_id.in_(batch),
-                chunks.c.partition_key == partition,
-            )
-        ).scalars()
-    ]
-
-
-def nums_stored_after(tx: Transaction, partition: str, at: datetime) -> list[int]:
-    """Return the numbers of a partition's chunks of no file or commit that were stored later."""
-    return list(
-        tx.connection.execute(
-            select(chunks.c.num).where(
-                chunks.c.store_id == tx.store_id,
-                chunks.c.partition_key == partition,
-                chunks.c.path == "",
-                chunks.c.commit_id.is_(None),
-                chunks.c.created_at > to_ms(at),
-            )
-        ).scalars()
-    )
-
-
 def removed_nums(tx: Transaction, partition: str, *, after_seq: int) -> list[int]:
     """Return the numbers of chunks removed from a partition after ``after_seq``."""
     return list(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from langchain_memengine.errors import NotFoundError
-from langchain_memengine.storage import chunks, embeddings
+from langchain_memengine.storage import chunks, commit_chunks, embeddings
 from langchain_memengine.storage.chunk_values import FilterRow, IndexRow
 from langchain_memengine.storage.database import Database
 from langchain_memengine.types import Provenance
@@ -212,10 +212,10 @@ class ChunkContract:
         keep(database, "new", source="doc:/3", now=later)
         with database.read() as tx:
             nums = {row.text: row.num for row in chunks.index_rows(tx, "shared")}
-            assert chunks.nums_of_commits(tx, "shared", ["c", "d"]) == [nums["learnt"]]
-            assert chunks.nums_of_commits(tx, "personal/a", ["c"]) == []
-            assert chunks.nums_stored_after(tx, "shared", NOW) == [nums["new"]]
-            assert chunks.nums_stored_after(tx, "shared", later) == []
+            assert commit_chunks.nums_of_commits(tx, "shared", ["c", "d"]) == [nums["learnt"]]
+            assert commit_chunks.nums_of_commits(tx, "personal/a", ["c"]) == []
+            assert commit_chunks.nums_stored_after(tx, "shared", NOW) == [nums["new"]]
+            assert commit_chunks.nums_stored_after(tx, "shared", later) == []
 
     def test_chunks_of_a_hidden_commit_are_not_visible(self, database):
         keep(database, "learnt", source="doc:/2", provenance=Provenance(commit_id="c"))

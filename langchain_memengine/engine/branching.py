@@ -22,7 +22,11 @@ if TYPE_CHECKING:
     from langchain_memengine.conversation.sessions import MemorySessions
 
 
-class Conversing(Searching):
+# What needs LangChain's messages is imported where it is used: they take longer to load than all
+# of the engine that a search needs.
+
+
+class Branching(Searching):
     """The chapter of the engine for conversations: commits, archive, histories, sessions."""
 
     @cached_property
