@@ -152,7 +152,7 @@ class Commit:
     """What a step of a conversation added to memory, like a commit in git.
 
     Attributes:
-        id: Hash of everything else but the time: the same step again has the same id.
+        id: Hash of thread, parents, kind and what it is about: the same step again has it too.
         thread_id: Conversation it was made in.
         parents: Ids of the commits it follows on its branch, sorted.
         kind: What was stored: ``archive``, ``fact``, …

@@ -100,8 +100,7 @@ class SqlArchive:
         who = Actor(owner) if owner else self._actor
         place = self._provenance(thread_id, who, is_personal=bool(owner))
         stored = [_stored(message, place) for message in whole]
-        keys = [f"{place.scope} {place.owner}", *(message.key for message in stored)]
-        new = new_commit(thread_id, head, kind, keys, now=now)
+        new = new_commit(thread_id, head, kind, [message.key for message in stored], now=now)
 
         def learnt() -> dict[str, TextChunks]:
             unknown = self._not_archived(stored, new)

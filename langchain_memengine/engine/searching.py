@@ -220,8 +220,9 @@ class Searching(Writing):
                 raise ConfigurationError(
                     f"as_of={as_of!r} must be a time or a head, and a head goes without head=."
                 )
+            head = as_of
             with self._database.read() as tx:
-                thread_id, as_of = commits.origin(tx, head := as_of, thread_id)
+                thread_id, as_of = commits.origin(tx, head, thread_id)
         if as_of is not None:
             as_of = as_utc(as_of)
             asked = replace(asked, now=as_of)

@@ -60,7 +60,8 @@ def test_the_same_again_adds_nothing_and_gives_the_same_update(engine):
     }  # fmt: skip
     assert archive(engine, TURN, now=START + timedelta(days=9), checkpoint_id="later") == head
     assert counts(engine) == before
-    assert len(list(engine.root.glob("archive/*/*.md"))) == 1
+    (file,) = engine.root.glob("archive/*/*.md")
+    assert file.read_text(encoding="utf-8").count("# Archived") == 1
 
 
 def test_messages_are_found_with_where_they_are_from(engine):
@@ -199,6 +200,10 @@ def test_an_unknown_head_is_refused_before_anything_is_stored(engine):
     with pytest.raises(UnknownCommitError):
         engine.restore("chat 1", head="nonsense")
     assert set(counts(engine).values()) == {0}
+    embeddings = FakeEmbeddings()
+    with make_engine(embeddings=embeddings) as other, pytest.raises(UnknownCommitError):
+        archive(other, TURN, "nonsense")
+    assert embeddings.calls == []  # nobody pays for what is refused
 
 
 def test_what_is_missing_in_the_archive_is_named(engine):

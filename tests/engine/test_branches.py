@@ -7,6 +7,8 @@ import pytest
 from langchain_memengine.conversation.lineage import join_heads
 from langchain_memengine.errors import ConfigurationError, UnknownCommitError
 from langchain_memengine.faces.retriever import MemEngineRetriever
+from langchain_memengine.retrieval.branches import Branches
+from langchain_memengine.retrieval.query import Vantage
 from langchain_memengine.types import Actor, Filter
 from tests.fakes.clock import START, FixedClock
 from tests.fakes.embeddings import FakeEmbeddings
@@ -93,6 +95,26 @@ def test_the_best_are_chosen_among_what_is_visible(engine):
         learn(engine, fork, f"tea tea tea hidden{number}")
     learn(engine, fork, "last")
     assert texts(engine.search("tea", 1)) == ["tea free"]
+    learn(engine, fork, "tea seen")
+    wanted = Filter(source="learnt:*")
+    assert texts(engine.search("tea", 1, filter=wanted)) == ["tea seen"]
+
+
+def test_branches_that_are_joined_are_both_seen_again(engine, forked):
+    assert "tea b" not in seen(engine)
+    learn(engine, f"{forked['b']}+{forked['c']}", "tea d")
+    assert seen(engine) == ["tea a", "tea b", "tea c", "tea d", "tea free", "tea other"]
+
+
+def test_nothing_hidden_is_no_mask_so_that_any_index_may_answer(engine):
+    learn(engine, learn(engine, "", "tea a"), "tea b")
+    with engine._database.read() as tx:
+        now = tx.counters()
+        view = engine._searcher._partitions.view(tx, now, ("shared",), None)
+        assert Branches().unseen(tx, view, now, Vantage()) == (frozenset(), None)
+        hidden = Branches().unseen(tx, view, now, Vantage("t", ""))
+    assert len(hidden.commits) == 2
+    assert hidden.mask.tolist() == [True, False, False]
 
 
 def test_filters_and_branches_both_hold(engine, forked):
@@ -175,6 +197,8 @@ def test_as_of_a_head_holds_while_time_goes_on():
         b = learn(engine, a, "tea b")
         assert seen(engine, as_of=a) == ["tea a"]
         assert seen(engine, as_of=other) == ["tea a", "tea other"]
+        found = MemEngineRetriever(engine=engine, as_of=a).invoke("tea")
+        assert [document.page_content for document in found] == ["tea a"]
         assert seen(engine, as_of=b) == ["tea a", "tea b", "tea other"]
 
 
@@ -227,6 +251,6 @@ def test_another_process_sees_the_moved_heads(tmp_path):
         assert seen(one) == ["tea a", "tea c"]
         learn(one, b, "tea d")
         assert seen(two) == ["tea a", "tea b", "tea d"]
-    with make_engine(tmp_path) as again:
+    with make_engine(tmp_path, read_only=True) as again:
         assert seen(again) == ["tea a", "tea b", "tea d"]
         assert seen(again, as_of=a) == ["tea a"]

@@ -57,6 +57,12 @@ class CommitContract:
         record(database, made("d", "b", "c"), "3")
         assert heads(database) == ("d",)
 
+    def test_a_commit_that_follows_another_of_its_checkpoint_takes_its_place(self, database):
+        record(database, made("a"), "1")
+        record(database, made("b"), "1")
+        record(database, made("c", "a"), "1")
+        assert heads(database) == ("b", "c")
+
     @pytest.mark.parametrize("checkpoint", ["2", None])
     def test_a_commit_of_another_checkpoint_or_none_replaces_the_heads(self, database, checkpoint):
         record(database, made("a"), "1")
