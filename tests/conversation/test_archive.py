@@ -7,6 +7,7 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, Tool
 
 from langchain_memengine.conversation.lineage import join_heads
 from langchain_memengine.errors import NotFoundError, StorageError, UnknownCommitError
+from langchain_memengine.storage import messages as message_rows
 from langchain_memengine.types import Actor, Filter
 from langchain_memengine.workspace.layout import slug
 from tests.fakes.clock import START
@@ -154,6 +155,18 @@ def test_the_transcript_is_markdown_for_people_and_no_file_of_the_index(engine):
     )
     report = engine.sync()
     assert (report.indexed, report.unchanged) == (0, 0)
+
+
+def test_rows_chunks_and_commit_are_stored_together_or_not_at_all(engine, monkeypatch):
+    def broken(*_, **__):
+        raise StorageError("power cut")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(message_rows, "archive", broken)
+        with pytest.raises(StorageError, match="power cut"):
+            archive(engine, TURN)
+    assert set(counts(engine).values()) == {0}
+    assert list(engine.root.glob("archive/*/*.md")) == []
 
 
 def test_a_transcript_that_a_crash_prevented_is_written_by_the_next_try(engine, monkeypatch):
