@@ -8,6 +8,7 @@ How the package reads, from the bottom up::
     storage                   the database, the only place with SQL
     models                    embedders, local and remote, checked and retried
     retrieval                 keyword and vector indexes, fusion, search, recall, indexing
+    conversation              archive, histories, sessions; how memory follows branches
     jobs                      the worker that does what was queued
     engine                    MemoryEngine: all of the above behind one object
     faces, evaluation, cli    what LangChain sees, how well it finds, what a terminal sees
@@ -20,8 +21,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from langchain_memengine.config import RANKINGS, MemEngineConfig, Ranking
+    from langchain_memengine.conversation.lineage import join_heads
     from langchain_memengine.engine.memory_engine import MemoryEngine
     from langchain_memengine.errors import MemEngineError
+    from langchain_memengine.faces.history import MemEngineChatMessageHistory
     from langchain_memengine.faces.retriever import MemEngineRetriever
     from langchain_memengine.jobs.reports import JobsReport
     from langchain_memengine.retrieval.recall import Recalled
@@ -49,6 +52,7 @@ _HOMES = {
     "IndexReport": "types",
     "Job": "storage.job_values",
     "JobsReport": "jobs.reports",
+    "MemEngineChatMessageHistory": "faces.history",
     "MemEngineConfig": "config",
     "MemEngineError": "errors",
     "MemEngineRetriever": "faces.retriever",
@@ -58,6 +62,7 @@ _HOMES = {
     "Receipt": "types",
     "SearchResult": "types",
     "Stats": "types",
+    "join_heads": "conversation.lineage",
 }
 
 __all__ = [
@@ -70,6 +75,7 @@ __all__ = [
     "IndexReport",
     "Job",
     "JobsReport",
+    "MemEngineChatMessageHistory",
     "MemEngineConfig",
     "MemEngineError",
     "MemEngineRetriever",
@@ -79,6 +85,7 @@ __all__ = [
     "Receipt",
     "SearchResult",
     "Stats",
+    "join_heads",
 ]
 
 

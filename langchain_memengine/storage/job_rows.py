@@ -74,7 +74,8 @@ def next_due(tx: Transaction, kinds: Collection[str]) -> datetime | None:
         jobs.c.kind.in_(kinds),
         jobs.c.state.in_(("ready", "running")),
     )
-    return from_ms(tx.connection.execute(statement).scalar_one())
+    first: int | None = tx.connection.execute(statement).scalar_one()
+    return from_ms(first)
 
 
 def is_due(now: datetime) -> ColumnElement[bool]:

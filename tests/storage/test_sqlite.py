@@ -13,6 +13,7 @@ from tests.storage.contract import (
     StoresContract,
 )
 from tests.storage.contract_chunks import ChunkContract, EmbeddingContract
+from tests.storage.contract_conversations import CommitContract, MessageContract, SessionContract
 from tests.storage.contract_jobs import JobContract, JobHistoryContract, ScheduleContract
 
 
@@ -67,6 +68,18 @@ class TestJobHistory(JobHistoryContract):
     @pytest.fixture
     def fresh(self):
         return lambda: Database("sqlite://", store_id="a", now=NOW, busy_timeout_ms=0)
+
+
+class TestCommits(OnFileAndInMemory, CommitContract):
+    pass
+
+
+class TestMessages(OnFileAndInMemory, MessageContract):
+    pass
+
+
+class TestSessions(OnFileAndInMemory, SessionContract):
+    pass
 
 
 class TestStores(StoresContract):
