@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import shutil
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +28,7 @@ from pydantic import BaseModel, ConfigDict
 
 from langchain_memengine.errors import StorageError
 from langchain_memengine.retrieval import array_files
+from langchain_memengine.retrieval.derived_files import remove
 from langchain_memengine.retrieval.partitions import Partition, Standing
 from langchain_memengine.storage.database import Counters
 from langchain_memengine.workspace.durable import make_folder, sync_folder
@@ -53,8 +54,8 @@ class Origin:
 
     Attributes:
         store_id: The store.
-        database: Identity of the database, so that a new one in the same place is not mistaken
-            for the old one.
+        database: Identity of the database, so that a new one in the same place, or a backup that
+            was restored, is not mistaken for the old one.
         words: Fingerprint of the word splitter.
     """
 
@@ -130,11 +131,11 @@ def save(partition: Partition, folder: Path, origin: Origin) -> None:
         sync_folder(generation)
         write_atomic(home / _MANIFEST, manifest.model_dump_json(indent=1))
     except BaseException:
-        _remove(generation)
+        remove(generation)
         raise
     for old in home.iterdir():
         if old.is_dir() and old != generation:
-            _remove(old)
+            remove(old)
 
 
 def load(folder: Path, empty: Partition, origin: Origin, counters: Counters) -> Partition | None:
@@ -173,11 +174,16 @@ def load(folder: Path, empty: Partition, origin: Origin, counters: Counters) -> 
     return None
 
 
+def newest_change(folder: Path) -> int:
+    """Return the highest change that any snapshot reflects, 0 if there is none."""
+    return max((manifest.changes for manifest in _manifests(folder)), default=0)
+
+
 def discard(folder: Path, key: str) -> None:
     """Remove the snapshot of a partition, if there is one."""
     home = folder_of(folder, key)
     if home.is_dir():
-        _remove(home)
+        remove(home)
 
 
 class _Extent(NamedTuple):
@@ -263,6 +269,12 @@ class Snapshots:
             self._kept[partition.key] = extent
 
 
+def _manifests(folder: Path) -> Iterator[_Manifest]:
+    for path in folder.glob(f"*/{_MANIFEST}"):
+        with suppress(OSError, ValueError):  # one that is damaged is not used anyway
+            yield _Manifest.model_validate_json(path.read_bytes())
+
+
 def _read(folder: Path, manifest: _Manifest) -> tuple[array_files.Arrays, array_files.Texts]:
     arrays = {
         name: array_files.read_array(folder, name, of) for name, of in manifest.arrays.items()
@@ -281,8 +293,3 @@ def _require_consistent(arrays: array_files.Arrays, texts: array_files.Texts) ->
     wrong = [name for name, length in lengths.items() if len(arrays[name]) != length]
     if wrong or ("matrix" in arrays and arrays["matrix"].shape[1:] != (slots,)):
         raise ValueError(f"lengths do not fit together: {', '.join(wrong) or 'matrix'}")
-
-
-def _remove(folder: Path) -> None:
-    with suppress(OSError):  # another process has it mapped on Windows: the next save removes it
-        shutil.rmtree(folder)
