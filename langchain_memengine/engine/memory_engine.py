@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Self
 
 from langchain_memengine.config import MemEngineConfig, load_config
+from langchain_memengine.engine.maintaining import Maintaining
 from langchain_memengine.engine.note_keeping import NoteKeeping
 from langchain_memengine.engine.searching import Searching
 from langchain_memengine.models.embedding import EmbeddingsLike
@@ -19,7 +20,7 @@ CONFIGURED = "configured"
 """Stands for "as the settings say"."""
 
 
-class MemoryEngine(Searching, NoteKeeping):
+class MemoryEngine(Searching, NoteKeeping, Maintaining):
     """The memory of one store: its files, its texts, and the search over them.
 
     Make one with :meth:`open` and close it, best as a context manager:

@@ -9,6 +9,8 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from sqlalchemy import make_url
+
 from langchain_memengine.errors import SchemaVersionError, StorageError, StoreBusyError
 from langchain_memengine.storage import dialects
 from langchain_memengine.storage.database import CHANGES, Database
@@ -54,8 +56,15 @@ def copy_to(database: Database, path: Path) -> None:
         with closing(sqlite3.connect(path)) as target:
             source.backup(target)
             target.execute("PRAGMA journal_mode = DELETE")  # one file, without a log beside it
-    with path.open("rb") as file:
-        os.fsync(file.fileno())
+    _flush(path)
+
+
+def belongs_to(database: Database, path: Path) -> bool:
+    """Return whether a path is a database's own file, or one that SQLite keeps beside it."""
+    with database.read() as tx:
+        url = tx.connection.engine.url
+    own = "" if dialects.is_in_memory(url) else str(Path(str(url.database)).resolve())
+    return str(path.resolve()) in {own, f"{own}-wal", f"{own}-shm"}
 
 
 def contents(path: Path) -> Contents:
@@ -87,38 +96,58 @@ def contents(path: Path) -> Contents:
 
 
 def forget_identity(path: Path) -> None:
-    """Let every store of a database file that nobody has open draw a new identity.
+    """Let every store of a copy draw a new identity, and flush the copy to disk.
 
     Raises:
         StorageError: The file cannot be written.
     """
     with _named(path), closing(sqlite3.connect(path)) as copy:
         copy.execute("PRAGMA journal_mode = DELETE")
-        copy.execute("PRAGMA synchronous = FULL")
         with copy:
             copy.execute("DELETE FROM meta WHERE key = ?", (EPOCH,))
+    _flush(path)
 
 
-def require_unused(path: Path) -> None:
+def require_unused(path: Path) -> bool:
     """Make sure that no other process, and no engine of this one, has a database open.
 
-    Its write-ahead log, if it is sound, is then in the file itself.
+    Returns:
+        Whether it is sound enough that its write-ahead log is now in the file itself.
 
     Raises:
         StoreBusyError: It is open elsewhere.
     """
     try:
         with closing(sqlite3.connect(path, timeout=0)) as current:
-            current.execute("PRAGMA journal_mode = DELETE")
-    except sqlite3.OperationalError as error:
-        # Leaving the write-ahead log needs the file for oneself.
+            current.execute("PRAGMA journal_mode = DELETE")  # needs the file for oneself
+    except sqlite3.DatabaseError as error:
         if error.sqlite_errorcode & 0xFF in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
             raise StoreBusyError(
                 f"{path} is open in another process, or in an engine of this one. "
                 "Close that first, then try again."
             ) from error
-    except sqlite3.DatabaseError:
-        return  # damaged, which is what restoring is for
+        return False  # damaged, which is what restoring is for
+    return True
+
+
+def file_of(database_url: str) -> Path:
+    """Return the file of a SQLite database.
+
+    Raises:
+        StorageError: The URL names a server, or no file.
+    """
+    url = make_url(database_url)
+    if not url.drivername.startswith("sqlite") or dialects.is_in_memory(url):
+        raise StorageError(
+            "Only a SQLite database in a file is restored by this command. "
+            "Use the tools of your database server."
+        )
+    return Path(str(url.database))
+
+
+def _flush(path: Path) -> None:
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())
 
 
 @contextmanager
@@ -130,4 +159,9 @@ def _named(path: Path) -> Iterator[None]:
         primary = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
         if primary in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
             raise StorageError(f"{path} is damaged, or no database: {error}.") from error
+        if primary in {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY}:
+            raise StorageError(
+                f"{path} cannot be opened or written: {error}. "
+                "Check that its folder exists and that this user may write there."
+            ) from error
         raise dialects.named_sqlite_error(error) from error
