@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from langchain_memengine.engine.memory_engine import MemoryEngine
     from langchain_memengine.errors import MemEngineError
     from langchain_memengine.faces.retriever import MemEngineRetriever
+    from langchain_memengine.retrieval.diagnosis import DoctorReport
     from langchain_memengine.retrieval.recall import Recalled
     from langchain_memengine.types import (
         Actor,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "RANKINGS": "config",
     "Actor": "types",
+    "DoctorReport": "retrieval.diagnosis",
     "Explanation": "types",
     "Fact": "types",
     "Filter": "types",
@@ -58,6 +60,7 @@ _HOMES = {
 __all__ = [
     "RANKINGS",
     "Actor",
+    "DoctorReport",
     "Explanation",
     "Fact",
     "Filter",

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from langchain_memengine.cli import demo, evaluating, keeping, searching
+from langchain_memengine.cli import backup, demo, doctor, evaluating, keeping, searching
 from langchain_memengine.cli.failing import OneLineErrors
 from langchain_memengine.cli.terminal import say
 
@@ -55,6 +55,9 @@ for _command in (
     searching.explain,
     searching.recall,
     keeping.stats,
+    doctor.doctor,
+    backup.backup,
+    backup.restore,
 ):
     app.command()(_command)
 app.command("eval")(evaluating.evaluate)  # not the name of a function: `eval` is Python's own

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
-from langchain_memengine.engine.parts import EngineParts
+from langchain_memengine.engine.parts import INDEX_DIR, EngineParts
 from langchain_memengine.errors import ConfigurationError
+from langchain_memengine.retrieval.chroma_checks import chroma_checks
 from langchain_memengine.retrieval.derived_files import remove
+from langchain_memengine.retrieval.diagnosis import DoctorReport, examine
+from langchain_memengine.retrieval.file_checks import file_checks
+from langchain_memengine.retrieval.index_checks import index_checks
+from langchain_memengine.retrieval.row_checks import row_checks
 from langchain_memengine.storage import backup
 from langchain_memengine.storage.backup import Contents
 from langchain_memengine.workspace.durable import make_folder, put_in_place, storage_error
+from langchain_memengine.workspace.layout import Layout
 
 
 class Maintaining(EngineParts):
@@ -42,6 +49,48 @@ class Maintaining(EngineParts):
         finally:
             remove(temporary)
         return Contents(target, found.size, found.chunks, found.changes)
+
+    def doctor(self, *, repair: bool = False, thorough: bool = False) -> DoctorReport:
+        """Check the store, over all users, and repair what is derived if asked to.
+
+        Repairs build indexes again from the database, embed what has no vector, and remove what
+        has no reason to be there. The database itself and Markdown files are never replaced.
+
+        Args:
+            repair: Whether to repair what each check says it would.
+            thorough: Whether the database compares every index with its table.
+
+        Raises:
+            ConfigurationError: Repairing, but opened with ``read_only=True``.
+        """
+        if repair and self.read_only:
+            raise ConfigurationError("This engine was opened with read_only=True.")
+        now = self._clock()
+        checks = row_checks(
+            self._database,
+            self._embedding,
+            embed_missing=partial(self._indexer.sync, ()),
+            now=now,
+            thorough=thorough,
+        )
+        checks |= index_checks(self._database, self._embedding, self._partitions, self._splitter)
+        checks |= chroma_checks(
+            self._database,
+            self._embedding,
+            self._partitions,
+            self._chroma[0] if self._chroma else None,
+            self._why_no_chroma(),
+        )
+        if self.root is not None:
+            state = Layout(self.root).state_dir
+            checks |= file_checks(self.root, state, state / INDEX_DIR, self._index_lock, now)
+        with self._sync_lock:
+            return examine(checks, repair=repair)
+
+    def _why_no_chroma(self) -> str:
+        if self._index_lock is not None and not self._maintains:
+            return "not checked: another process maintains it, and only that may open it"
+        return "not used: exact vectors answer in this engine"
 
     def _require_free(self, target: Path, *, force: bool) -> None:
         if target.is_dir():

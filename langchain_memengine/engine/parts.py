@@ -16,6 +16,7 @@ from langchain_memengine.models.embedding import EmbeddingsLike
 from langchain_memengine.models.providers import make_embedder
 from langchain_memengine.retrieval import chroma_folder, snapshot
 from langchain_memengine.retrieval.chroma_folder import ChromaFolder
+from langchain_memengine.retrieval.chroma_follower import ChromaFollower
 from langchain_memengine.retrieval.embedding_cache import EmbeddingCache
 from langchain_memengine.retrieval.indexing import Indexer
 from langchain_memengine.retrieval.partitions import Partitions
@@ -27,7 +28,7 @@ from langchain_memengine.retrieval.sources import (
     Source,
     named_source_id,
 )
-from langchain_memengine.retrieval.vector_index import ChromaFollower, ChromaIndex
+from langchain_memengine.retrieval.vector_index import ChromaIndex
 from langchain_memengine.storage import access
 from langchain_memengine.storage.backup import EPOCH
 from langchain_memengine.storage.database import Database
@@ -102,7 +103,7 @@ class EngineParts:
             spec, batch_size=config.embedding_batch_size, attempts=config.embedding_attempts
         )
         self._embedding = EmbeddingCache(self._database, embedder)
-        splitter = WordSplitter(config.language)
+        splitter = self._splitter = WordSplitter(config.language)
         self._index_lock = self._take_index_lock(closing, layout)
         epoch = self._epoch(layout)
         self._partitions = Partitions(

@@ -62,6 +62,7 @@ class ChromaFolder:
 
     Attributes:
         home: The folder; it need not exist.
+        database: Identity of the database that fills it.
     """
 
     def __init__(self, home: Path, database: str) -> None:
@@ -72,7 +73,7 @@ class ChromaFolder:
             database: Identity of the database that fills it.
         """
         self.home = home
-        self._database = database
+        self.database = database
 
     def condition(self) -> Condition:
         """Return which generation may be opened; reads all of its files."""
@@ -80,7 +81,7 @@ class ChromaFolder:
         if receipt is None:
             left = self.home.is_dir() and any(self.home.iterdir())
             return Condition(None, "it was not closed by its last process" if left else "")
-        if (receipt.version, receipt.database) != (_VERSION, self._database):
+        if (receipt.version, receipt.database) != (_VERSION, self.database):
             return Condition(None, "it was filled from another database")
         generation = self.home / receipt.generation
         try:
@@ -130,7 +131,7 @@ class ChromaFolder:
         """
         receipt = _Receipt(
             version=_VERSION,
-            database=self._database,
+            database=self.database,
             generation=generation.name,
             changes=changes,
             files=dict(sums(generation)),

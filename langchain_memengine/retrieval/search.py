@@ -13,12 +13,13 @@ from langchain_memengine.config import MemEngineConfig
 from langchain_memengine.errors import EmbeddingError, StorageError
 from langchain_memengine.retrieval import fusion, legs
 from langchain_memengine.retrieval.chroma_client import EF_SEARCH
+from langchain_memengine.retrieval.chroma_follower import ChromaFollower
 from langchain_memengine.retrieval.embedding_cache import EmbeddingCache
 from langchain_memengine.retrieval.fusion import Ranked
 from langchain_memengine.retrieval.legs import VectorLeg
 from langchain_memengine.retrieval.partitions import Partitions
 from langchain_memengine.retrieval.query import Place, Query, RankedView, Stopwatch
-from langchain_memengine.retrieval.vector_index import ChromaFollower, ChromaIndex
+from langchain_memengine.retrieval.vector_index import ChromaIndex
 from langchain_memengine.retrieval.view import View
 from langchain_memengine.storage import chunks
 from langchain_memengine.storage.chunk_values import StoredChunk

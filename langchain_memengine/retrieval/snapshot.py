@@ -176,14 +176,13 @@ def load(folder: Path, empty: Partition, origin: Origin, counters: Counters) -> 
 
 def newest_change(folder: Path) -> int:
     """Return the highest change that any snapshot reflects, 0 if there is none."""
-    return max((manifest.changes for manifest in _manifests(folder)), default=0)
+    return max((manifest.changes for _, manifest in _manifests(folder)), default=0)
 
 
-def discard(folder: Path, key: str) -> None:
-    """Remove the snapshot of a partition, if there is one."""
-    home = folder_of(folder, key)
-    if home.is_dir():
-        remove(home)
+def unlisted(folder: Path) -> list[Path]:
+    """Return the generations that no manifest names: a crash left them, or they are written now."""
+    listed = {path.parent / manifest.generation for path, manifest in _manifests(folder)}
+    return [path for path in folder.glob("*/*") if path.is_dir() and path not in listed]
 
 
 class _Extent(NamedTuple):
@@ -251,8 +250,7 @@ class Snapshots:
         extent = _Extent.of(partition)
         kept = self._kept.get(partition.key)
         if not extent.is_worthwhile:
-            discard(self._folder, partition.key)
-            self._kept.pop(partition.key, None)
+            self.discard(partition.key)
             return
         if kept is not None and extent.is_near(kept):
             return
@@ -268,11 +266,17 @@ class Snapshots:
         else:
             self._kept[partition.key] = extent
 
+    def discard(self, key: str) -> None:
+        """Remove the snapshot of a partition, if this process may."""
+        if self._writes:
+            remove(folder_of(self._folder, key))
+            self._kept.pop(key, None)
 
-def _manifests(folder: Path) -> Iterator[_Manifest]:
+
+def _manifests(folder: Path) -> Iterator[tuple[Path, _Manifest]]:
     for path in folder.glob(f"*/{_MANIFEST}"):
         with suppress(OSError, ValueError):  # one that is damaged is not used anyway
-            yield _Manifest.model_validate_json(path.read_bytes())
+            yield path, _Manifest.model_validate_json(path.read_bytes())
 
 
 def _read(folder: Path, manifest: _Manifest) -> tuple[array_files.Arrays, array_files.Texts]:

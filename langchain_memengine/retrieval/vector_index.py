@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -36,8 +36,10 @@ logger = logging.getLogger(__name__)
 MAX_FAILURES = 3
 """Failures of an embedded Chroma after which a session leaves searching to exact vectors."""
 
+SEQ = "memengine_seq"
+"""Key under which a collection carries the change that it reflects."""
+
 _BATCH = 500
-_SEQ = "memengine_seq"
 _EPOCH = "memengine_epoch"
 
 
@@ -136,15 +138,37 @@ class ChromaIndex:
         """Close the client, if it was ever opened; nothing opens it again."""
         with self._lock:
             self._closed = True
-            if self._client is None:
-                return
-            client, self._client = self._client, None
-            try:
-                chroma_client.disconnect(client)
-                if isinstance(self._location, ChromaFolder) and self._generation is not None:
-                    self._location.finish(self._generation, self._highest)
-            except Exception as error:  # noqa: BLE001  # Chroma may raise anything; it is derived
-                logger.warning("%s", _error("close", self._location, error))
+            self._let_go()
+
+    @contextmanager
+    def left_to_others(self) -> Iterator[ChromaFolder | str]:
+        """Close the client while the block runs; yields where Chroma is.
+
+        Searches get exact vectors meanwhile, and until the collections were followed again.
+        """
+        with self._lock:
+            self._let_go()
+            yield self._location
+
+    def start_over(self) -> None:
+        """Remove an embedded Chroma; it is filled from the database when it is next followed."""
+        with self._lock:
+            self._let_go()
+            self._failures = 0
+            if isinstance(self._location, ChromaFolder):
+                remove(self._location.home)
+
+    def _let_go(self) -> None:
+        self._built.clear()
+        client, self._client = self._client, None
+        if client is None:
+            return
+        try:
+            chroma_client.disconnect(client)
+            if isinstance(self._location, ChromaFolder) and self._generation is not None:
+                self._location.finish(self._generation, self._highest)
+        except Exception as error:  # noqa: BLE001  # Chroma may raise anything; it is derived
+            logger.warning("%s", _error("close", self._location, error))
 
     def _leave(self, partition: str, model: str) -> int:
         """Return the change that a collection reflects; nobody asks it until it is noted again."""
@@ -157,7 +181,7 @@ class ChromaIndex:
                 if metadata.get(_EPOCH, self._epoch) != self._epoch:
                     self._open().delete_collection(self._name(partition, model))
                     return 0
-                return int(metadata.get(_SEQ, 0))
+                return int(metadata.get(SEQ, 0))
             except Exception as error:
                 raise self._failed("open", error) from error
 
@@ -184,7 +208,7 @@ class ChromaIndex:
         """Note what a collection reflects; return how many vectors it holds."""
         with self._lock:
             collection = self._collection(partition, model)
-            collection.modify(metadata={_SEQ: built.seq, _EPOCH: self._epoch})
+            collection.modify(metadata={SEQ: built.seq, _EPOCH: self._epoch})
             found = collection.count()
             if found == built.vectors or not self._is_embedded:  # others may fill a server too
                 self._built[partition, model] = built
@@ -225,53 +249,6 @@ class ChromaIndex:
                 if self._generation is not None:
                     remove(self._generation)
         return _error(what, self._location, why)
-
-
-class ChromaFollower:
-    """Fills Chroma in a background thread, so that no writer waits for it."""
-
-    def __init__(self, index: ChromaIndex) -> None:
-        self._index = index
-        self._stop = threading.Event()
-        self._thread: threading.Thread | None = None
-        self._wanted: set[tuple[str, str]] = set()
-        self._lock = threading.Lock()
-
-    def want(self, partition: str, model: str) -> None:
-        """Ask for a partition to be brought up to date; returns at once."""
-        with self._lock:
-            self._wanted.add((partition, model))
-            if self._thread is None and not self._stop.is_set():
-                self._thread = threading.Thread(
-                    target=self._run, name="memengine-chroma", daemon=True
-                )
-                self._thread.start()
-
-    def wait(self) -> None:
-        """Wait until everything asked for is done."""
-        thread = self._thread
-        if thread is not None:
-            thread.join()
-
-    def close(self, timeout_seconds: float = 2.0) -> None:
-        """Stop after the batch in hand; the rest is done when the store is next opened."""
-        self._stop.set()
-        thread = self._thread
-        if thread is not None:
-            thread.join(timeout_seconds)
-
-    def _run(self) -> None:
-        while True:
-            with self._lock:
-                if not self._wanted or self._stop.is_set():
-                    self._thread = None
-                    return
-                partition, model = self._wanted.pop()
-            try:
-                self._index.follow(partition, model, self._stop)
-            except StorageError as error:
-                if not self._stop.is_set():
-                    logger.warning("%s Searches use exact vectors meanwhile.", error)
 
 
 def _error(what: str, location: ChromaFolder | str, why: Exception | str) -> StorageError:
