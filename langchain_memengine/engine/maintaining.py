@@ -77,7 +77,6 @@ class Maintaining(EngineParts):
         checks |= chroma_checks(
             self._database,
             self._embedding,
-            self._partitions,
             self._chroma[0] if self._chroma else None,
             self._why_no_chroma(),
         )

@@ -11,13 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langchain_memengine.errors import StorageError
+from langchain_memengine.retrieval import self_hits
 from langchain_memengine.retrieval.chroma_client import collection_name
 from langchain_memengine.retrieval.chroma_folder import ChromaFolder
 from langchain_memengine.retrieval.chroma_probe import Answer, Question, probe
 from langchain_memengine.retrieval.diagnosis import Examination, Finding
 from langchain_memengine.retrieval.embedding_cache import EmbeddingCache
-from langchain_memengine.retrieval.index_checks import partition_now, spread
-from langchain_memengine.retrieval.partitions import Partition, Partitions
 from langchain_memengine.retrieval.vector_index import SEQ, ChromaIndex
 from langchain_memengine.storage import embeddings, integrity
 from langchain_memengine.storage.database import Database, Transaction
@@ -26,8 +25,6 @@ FloatArray = NDArray[np.float32]
 
 _REFILL = "fill a new one from the database, without an embedder"
 _MAX_PARTITIONS = 10
-_SAME = 0.999  # texts that are the same have the same vector, so either of them will do
-_MIN_FOUND = 0.9  # share of the sampled vectors: the search is approximate
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +47,6 @@ class _Expected:
 def chroma_checks(
     database: Database,
     embedding: EmbeddingCache,
-    partitions: Partitions,
     index: ChromaIndex | None,
     why_not: str,
 ) -> dict[str, Examination]:
@@ -59,18 +55,15 @@ def chroma_checks(
     Args:
         database: What it is filled from.
         embedding: The store's embedding model.
-        partitions: The exact vectors to compare with.
         index: ``None`` if this engine does not maintain Chroma.
         why_not: The reason for that, in words.
     """
     if index is None:
         return {"chroma": lambda: Finding("ok", why_not)}
-    return {"chroma": partial(_chroma, database, embedding, partitions, index)}
+    return {"chroma": partial(_chroma, database, embedding, index)}
 
 
-def _chroma(
-    database: Database, embedding: EmbeddingCache, partitions: Partitions, index: ChromaIndex
-) -> Finding:
+def _chroma(database: Database, embedding: EmbeddingCache, index: ChromaIndex) -> Finding:
     with database.read() as tx:
         model, changes = embedding.model(tx), tx.counters().changes
         expected = _expected(tx, model) if model else {}
@@ -90,17 +83,13 @@ def _chroma(
                 return Finding("failed", str(error), _REFILL, refill)
             return Finding("warning", str(error), "check that server; exact vectors answer")
     current = {name: one for name, one in answers.items() if one.metadata.get(SEQ) == changes}
-    with database.read() as tx, partitions.lock:
+    with database.read() as tx:
         if tx.counters().changes != changes:  # somebody writes
             current = {}
         wrong = [
             problem
             for name, answer in current.items()
-            for problem in _problems(
-                expected[name],
-                answer,
-                partition_now(tx, partitions, expected[name].partition, model),
-            )
+            for problem in _problems(tx, expected[name], answer)
         ]
     if wrong:
         return Finding("failed", "; ".join(wrong), _REFILL, refill)
@@ -116,7 +105,7 @@ def _expected(tx: Transaction, model: str) -> dict[str, _Expected]:
             key,
             model,
             embeddings.count_of_partition(tx, key, model),
-            integrity.vectors(tx, spread(integrity.nums(tx, key)), model),
+            self_hits.sample(tx, key, model),
         )
         for key in integrity.partitions(tx)[:_MAX_PARTITIONS]
     }
@@ -126,22 +115,14 @@ def _question(expected: _Expected) -> Question:
     return Question(vectors={num: vector.tolist() for num, vector in expected.vectors.items()})
 
 
-def _problems(expected: _Expected, answer: Answer, partition: Partition) -> list[str]:
+def _problems(tx: Transaction, expected: _Expected, answer: Answer) -> list[str]:
     """Return what is wrong with a collection that should be as the database is now."""
     if answer.count != expected.count:
         return [f"{expected.partition}: {answer.count} of {expected.count} vectors"]
-    sampled = {num: vector for num, vector in expected.vectors.items() if vector.any()}
-    found = sum(
-        _is_among(vector, answer.nearest[num], partition) for num, vector in sampled.items()
-    )
-    if found < _MIN_FOUND * len(sampled):
-        return [f"{expected.partition}: {found} of {len(sampled)} sampled vectors find themselves"]
+    hits = self_hits.found(tx, expected.model, expected.vectors, answer.nearest.__getitem__)
+    if hits < self_hits.MIN_FOUND * len(expected.vectors):
+        return [f"{expected.partition}: {hits} of {len(expected.vectors)} vectors find themselves"]
     return []
-
-
-def _is_among(vector: FloatArray, nums: Sequence[int], partition: Partition) -> bool:
-    slots = partition.slots_of(np.asarray(nums, np.int64))
-    return bool((partition.vectors.cosines_of(slots, vector) > _SAME).any())
 
 
 def _refill(index: ChromaIndex, expected: Sequence[_Expected]) -> None:

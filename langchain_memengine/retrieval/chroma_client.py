@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -18,6 +20,21 @@ if TYPE_CHECKING:
 
 EF_SEARCH = 200
 """Vectors that a search looks at, so the most that it can be asked for."""
+
+
+@contextmanager
+def panics_as_errors() -> Iterator[None]:
+    """Turn a panic of Chroma's Rust core, which is no ``Exception``, into an error.
+
+    Raises:
+        RuntimeError: It panicked; seen when a page of its database is damaged.
+    """
+    try:
+        yield
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":
+            raise
+        raise RuntimeError(f"it panicked: {error}") from error
 
 
 def connect(location: Path | str) -> ClientAPI:

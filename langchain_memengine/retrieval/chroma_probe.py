@@ -21,9 +21,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from langchain_memengine.errors import StorageError
 from langchain_memengine.retrieval import chroma_client, chroma_folder
 from langchain_memengine.retrieval.chroma_folder import ChromaFolder
-
-NEAREST = 10
-"""Chunks that are looked for around each sampled vector."""
+from langchain_memengine.retrieval.self_hits import NEAREST
 
 TIME_LIMIT_SECONDS = 60.0
 

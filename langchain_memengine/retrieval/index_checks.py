@@ -6,20 +6,15 @@ from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from langchain_memengine.retrieval.diagnosis import Examination, Finding
 from langchain_memengine.retrieval.embedding_cache import EmbeddingCache
 from langchain_memengine.retrieval.partitions import Partition, Partitions
 from langchain_memengine.retrieval.search import MAX_QUERY_CHARS, MAX_QUERY_WORDS
+from langchain_memengine.retrieval.self_hits import SAME, spread
 from langchain_memengine.storage import embeddings, integrity
 from langchain_memengine.storage.database import Database, Transaction
 from langchain_memengine.text.words import WordSplitter
-
-SAMPLES = 20
-"""Chunks of a partition that are looked for by their own text and vector."""
-
-_SAME = 0.999  # cosine of a vector with itself, as float32 rounds it
 
 
 def index_checks(
@@ -33,12 +28,6 @@ def index_checks(
         "indexes": partial(_indexes, database, embedding, partitions),
         "self-hits": partial(_self_hits, database, embedding, partitions, splitter),
     }
-
-
-def spread(nums: NDArray[np.int64]) -> list[int]:
-    """Return up to ``SAMPLES`` of these numbers, from the first to the last."""
-    places = np.unique(np.linspace(0, len(nums) - 1, min(SAMPLES, len(nums))).astype(np.int64))
-    return [int(num) for num in nums[places]]
 
 
 def partition_now(
@@ -116,7 +105,7 @@ def _missed_by_vector(
     for num, vector in integrity.vectors(tx, sample, model).items():
         slots = partition.slots_of(np.asarray([num], np.int64))
         if vector.any() and not (
-            len(slots) and partition.vectors.cosines_of(slots, vector)[0] > _SAME
+            len(slots) and partition.vectors.cosines_of(slots, vector)[0] > SAME
         ):
             missed.append(num)
     return missed

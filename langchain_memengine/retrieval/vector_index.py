@@ -21,7 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langchain_memengine.errors import StorageError
-from langchain_memengine.retrieval import chroma_client
+from langchain_memengine.retrieval import chroma_client, self_hits
+from langchain_memengine.retrieval.chroma_client import panics_as_errors
 from langchain_memengine.retrieval.chroma_folder import ChromaFolder
 from langchain_memengine.retrieval.derived_files import remove
 from langchain_memengine.storage import chunks, embeddings
@@ -68,6 +69,7 @@ class ChromaIndex:
         self._generation: Path | None = None
         self._lock = threading.RLock()
         self._built: dict[tuple[str, str], _Built] = {}
+        self._verified: set[tuple[str, str]] = set()
         self._highest = 0
         self._failures = 0
         self._closed = False
@@ -93,7 +95,8 @@ class ChromaIndex:
                 return None
             expected = min(k, built.vectors)
             try:
-                nums = chroma_client.nearest(self._collection(partition, model), query, k)
+                with panics_as_errors():
+                    nums = chroma_client.nearest(self._collection(partition, model), query, k)
             except Exception as error:
                 raise self._failed("search", error) from error
             if len(nums) < expected:
@@ -119,14 +122,16 @@ class ChromaIndex:
             )
             expected = embeddings.count_of_partition(tx, partition, model)
         try:
-            for batch in _runs(gone):
-                self._delete(partition, model, batch)
-            for start in range(0, len(ids), _BATCH):
-                if stop.is_set():
-                    return False
-                run = slice(start, start + _BATCH)
-                self._upsert(partition, model, ids[run], nums[run], vectors[run])
-            found = self._note(partition, model, _Built(now, expected))
+            with panics_as_errors():
+                for batch in _runs(gone):
+                    self._delete(partition, model, batch)
+                for start in range(0, len(ids), _BATCH):
+                    if stop.is_set():
+                        return False
+                    run = slice(start, start + _BATCH)
+                    self._upsert(partition, model, ids[run], nums[run], vectors[run])
+                self._verify(partition, model)
+                found = self._note(partition, model, _Built(now, expected))
         except Exception as error:
             raise self._failed("write", error) from error
         if self._is_embedded and found != expected:
@@ -160,11 +165,13 @@ class ChromaIndex:
 
     def _let_go(self) -> None:
         self._built.clear()
+        self._verified.clear()
         client, self._client = self._client, None
         if client is None:
             return
         try:
-            chroma_client.disconnect(client)
+            with panics_as_errors():
+                chroma_client.disconnect(client)
             if isinstance(self._location, ChromaFolder) and self._generation is not None:
                 self._location.finish(self._generation, self._highest)
         except Exception as error:  # noqa: BLE001  # Chroma may raise anything; it is derived
@@ -177,13 +184,17 @@ class ChromaIndex:
             if built is not None:
                 return built.seq
             try:
-                metadata = self._collection(partition, model).metadata or {}
-                if metadata.get(_EPOCH, self._epoch) != self._epoch:
-                    self._open().delete_collection(self._name(partition, model))
-                    return 0
-                return int(metadata.get(SEQ, 0))
+                with panics_as_errors():
+                    return self._noted_change(partition, model)
             except Exception as error:
                 raise self._failed("open", error) from error
+
+    def _noted_change(self, partition: str, model: str) -> int:
+        metadata = self._collection(partition, model).metadata or {}
+        if metadata.get(_EPOCH, self._epoch) != self._epoch:
+            self._open().delete_collection(self._name(partition, model))
+            return 0
+        return int(metadata.get(SEQ, 0))
 
     def _delete(self, partition: str, model: str, ids: Sequence[str]) -> None:
         with self._lock:
@@ -203,6 +214,29 @@ class ChromaIndex:
                 embeddings=vectors,
                 metadatas=[{"num": num} for num in nums.tolist()],
             )
+
+    def _verify(self, partition: str, model: str) -> None:
+        """Look for some vectors, once after opening: files that vanished under it tell nothing.
+
+        Raises:
+            StorageError: It does not find them.
+        """
+        if not self._is_embedded or (partition, model) in self._verified:
+            return
+        with self._database.read() as tx:
+            sampled = self_hits.sample(tx, partition, model)
+            hits = self_hits.found(
+                tx, model, sampled, lambda num: self._around(partition, model, sampled[num])
+            )
+        if hits < self_hits.MIN_FOUND * len(sampled):
+            raise StorageError(f"it finds {hits} of {len(sampled)} sampled vectors")
+        self._verified.add((partition, model))
+
+    def _around(self, partition: str, model: str, vector: NDArray[np.float32]) -> list[int]:
+        with self._lock:
+            collection = self._collection(partition, model)
+            found = chroma_client.nearest(collection, vector, self_hits.NEAREST)
+        return [int(num) for num in found]
 
     def _note(self, partition: str, model: str, built: _Built) -> int:
         """Note what a collection reflects; return how many vectors it holds."""
@@ -242,9 +276,11 @@ class ChromaIndex:
             if self._is_embedded and not self._closed:
                 self._failures += 1
                 self._built.clear()
+                self._verified.clear()
                 client, self._client = self._client, None
                 if client is not None:
-                    with suppress(Exception):  # it failed already, and is never used again
+                    # It failed already, and is never used again.
+                    with suppress(Exception), panics_as_errors():
                         chroma_client.disconnect(client)
                 if self._generation is not None:
                     remove(self._generation)
