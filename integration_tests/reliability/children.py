@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine
-from integration_tests.reliability.children import sentence
+from tests.fakes.sentences import best, sentence
 
 def engine_of(root, **settings):
     settings = {"vector_search": "chroma", **settings}
@@ -20,18 +20,7 @@ def engine_of(root, **settings):
 
 def say(*words):
     print(*words, flush=True)
-
-def best(engine, query):
-    # Cosines do not depend on the order of equal ones.
-    hits = engine.search(query, 10, ranking="profclaw").hits
-    paths = {hit.receipt.vector_path for hit in hits} - {None}
-    return [round(hit.cosine, 5) for hit in hits], paths
 """
-
-
-def sentence(number: int) -> str:
-    """Return a text of words that hardly two numbers share; its vector is unlike others."""
-    return f"number{number} " + " ".join(f"w{hash((number, k)) % 997}" for k in range(8))
 
 
 class Child:

@@ -12,12 +12,13 @@ import time
 
 import pytest
 
-from integration_tests.reliability.children import Child, run, sentence
+from integration_tests.reliability.children import Child, run
 from langchain_memengine.errors import StorageError
 from langchain_memengine.retrieval.chroma_folder import ChromaFolder
 from langchain_memengine.retrieval.chroma_probe import Question, probe
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine
+from tests.fakes.sentences import sentence
 
 KILLS = 3
 

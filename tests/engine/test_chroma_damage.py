@@ -13,8 +13,7 @@ from langchain_memengine.retrieval.vector_index import MAX_FAILURES, ChromaIndex
 from tests.engine.test_chroma import CORPUS, engine_of, found
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine
-
-QUERIES = ["tea morning", "number7 evening"]
+from tests.fakes.sentences import best, sentence
 
 
 @pytest.fixture
@@ -29,11 +28,6 @@ def root(tmp_path):
 def generation_of(root):
     (generation,) = [path for path in (root / ".memengine/chroma").iterdir() if path.is_dir()]
     return generation
-
-
-def exact(root):
-    with make_engine(root, embeddings=FakeEmbeddings(), vector_search="exact") as engine:
-        return [[hit.id for hit in engine.search(query, 10).hits] for query in QUERIES]
 
 
 def garbage(path):
@@ -76,13 +70,23 @@ DAMAGE = {
 }
 
 
+def soon_on_disk(client, name):
+    """Return a collection that writes its index after 50 vectors instead of 1,000."""
+    hnsw = {"space": "cosine", "ef_search": 200, "sync_threshold": 50, "batch_size": 50}
+    return client.get_or_create_collection(
+        name, embedding_function=None, configuration={"hnsw": hnsw}
+    )
+
+
 @pytest.fixture(scope="module")
 def persisted(tmp_path_factory):
     """Return a store whose Chroma has written every kind of its files."""
     root = tmp_path_factory.mktemp("store")
-    with engine_of(root) as engine:
-        engine.add_texts([f"tea number{i} of the morning" for i in range(1200)])
-        found(engine, "tea")
+    with pytest.MonkeyPatch.context() as patch, engine_of(root) as engine:
+        patch.setattr(chroma_client, "collection", soon_on_disk)
+        engine.add_texts([sentence(number) for number in range(120)])
+        engine.search("w1")
+        engine.wait_for_chroma()
     return root
 
 
@@ -93,18 +97,23 @@ def test_damage_is_healed_and_recall_is_that_of_exact_search(
     root = tmp_path / "store"
     shutil.copytree(persisted, root)
     damaged = generation_of(root)
-    expected = exact(root)
     damage(damaged)
     opened = []
     connect = chroma_client.connect
     monkeypatch.setattr(
         chroma_client, "connect", lambda where: opened.append(where) or connect(where)
     )
-    with engine_of(root) as engine:
-        answers = [found(engine, query) for query in QUERIES]
-        assert [ids for ids, _ in answers] == expected
-        assert [paths for _, paths in answers] == [{"chroma"}, {"chroma"}]
-        assert not set(engine._embedding._required().embeddings.texts) & set(CORPUS)
+    queries = [sentence(7), sentence(119), "w7 w100"]
+    with (
+        engine_of(root) as engine,
+        make_engine(root, embeddings=FakeEmbeddings(), vector_search="exact") as exact,
+    ):
+        engine.search("w1")
+        engine.wait_for_chroma()
+        for query in queries:
+            assert best(engine, query) == (best(exact, query)[0], {"chroma"})
+        embedded = engine._embedding._required().embeddings.texts
+        assert len(embedded) <= 1 + 1 + len(queries)  # the probe and the queries
     assert len(opened) == 1
     assert damaged not in opened
     assert generation_of(root) == opened[0]  # the damaged one does not stay
@@ -153,21 +162,21 @@ def raising(monkeypatch):
 def test_failure_while_searching_is_answered_exactly_told_once_and_healed(
     root, monkeypatch, fail, why
 ):
-    expected = exact(root)[0]
+    query = "tea morning"
     with engine_of(root) as engine:
-        found(engine, QUERIES[0])
+        expected, _ = found(engine, query)
         before = generation_of(root)
         with monkeypatch.context() as patch:
             fail(patch)
-            first = engine.search(QUERIES[0], 10)
-            second = engine.search(QUERIES[0], 10)
+            first = engine.search(query, 10)
+            second = engine.search(query, 10)
             engine.wait_for_chroma()
         assert len(first.degraded) == 1
         assert why in first.degraded[0]
         assert second.degraded == ()
         assert {hit.receipt.vector_path for hit in (*first.hits, *second.hits)} <= {"exact", None}
         assert [hit.id for hit in second.hits] == expected
-        assert found(engine, QUERIES[0]) == (expected, {"chroma"})
+        assert found(engine, query) == (expected, {"chroma"})
         assert generation_of(root) != before
 
 
