@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
@@ -69,7 +68,7 @@ class Maintaining(EngineParts):
         checks = row_checks(
             self._database,
             self._embedding,
-            embed_missing=partial(self._indexer.sync, ()),
+            embed_missing=self._embed_missing,
             now=now,
             thorough=thorough,
         )
@@ -83,8 +82,11 @@ class Maintaining(EngineParts):
         if self.root is not None:
             state = Layout(self.root).state_dir
             checks |= file_checks(self.root, state, state / INDEX_DIR, self._index_lock, now)
+        return examine(checks, repair=repair)
+
+    def _embed_missing(self) -> None:
         with self._sync_lock:
-            return examine(checks, repair=repair)
+            self._indexer.sync(())
 
     def _why_no_chroma(self) -> str:
         if self._index_lock is not None and not self._maintains:

@@ -168,8 +168,8 @@ class EngineParts:
         if layout is None or not self._maintains:
             return epoch
         known = max(
-            snapshot.newest_change(layout.state_dir / INDEX_DIR),
-            chroma_folder.newest_change(layout.state_dir / CHROMA_DIR),
+            snapshot.newest_change(layout.state_dir / INDEX_DIR, epoch),
+            chroma_folder.newest_change(layout.state_dir / CHROMA_DIR, epoch),
         )
         with self._database.read() as tx:
             is_behind = tx.counters().changes < known

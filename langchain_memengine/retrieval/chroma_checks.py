@@ -126,6 +126,6 @@ def _problems(tx: Transaction, expected: _Expected, answer: Answer) -> list[str]
 
 
 def _refill(index: ChromaIndex, expected: Sequence[_Expected]) -> None:
-    index.start_over()
+    index.start_over([(one.partition, one.model) for one in expected])
     for one in expected:
         index.follow(one.partition, one.model, threading.Event())

@@ -139,10 +139,10 @@ class ChromaFolder:
         write_atomic(self.home / _RECEIPT, receipt.model_dump_json(indent=1))
 
 
-def newest_change(home: Path) -> int:
-    """Return the highest change that the last receipt knows of, 0 if there is none."""
+def newest_change(home: Path, database: str) -> int:
+    """Return the highest change that a receipt of this database knows of, 0 if there is none."""
     receipt = _read(home)
-    return receipt.changes if receipt else 0
+    return receipt.changes if receipt and receipt.database == database else 0
 
 
 def _read(home: Path) -> _Receipt | None:

@@ -119,7 +119,7 @@ def _answer(task: _Task) -> dict[str, Answer]:
     if task.home is None:
         return _ask(task.url, task.questions)
     folder = ChromaFolder(task.home, task.database)
-    changes = chroma_folder.newest_change(task.home)
+    changes = chroma_folder.newest_change(task.home, task.database)
     generation = folder.begin()
     answers = _ask(generation, task.questions)
     folder.finish(generation, changes)

@@ -174,9 +174,10 @@ def load(folder: Path, empty: Partition, origin: Origin, counters: Counters) -> 
     return None
 
 
-def newest_change(folder: Path) -> int:
-    """Return the highest change that any snapshot reflects, 0 if there is none."""
-    return max((manifest.changes for _, manifest in _manifests(folder)), default=0)
+def newest_change(folder: Path, database: str) -> int:
+    """Return the highest change that a snapshot of this database reflects, 0 if there is none."""
+    changes = (one.changes for _, one in _manifests(folder) if one.database == database)
+    return max(changes, default=0)
 
 
 def unlisted(folder: Path) -> list[Path]:

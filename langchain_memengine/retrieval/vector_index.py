@@ -123,8 +123,8 @@ class ChromaIndex:
             expected = embeddings.count_of_partition(tx, partition, model)
         try:
             with panics_as_errors():
-                for batch in _runs(gone):
-                    self._delete(partition, model, batch)
+                for start in range(0, len(gone), _BATCH):
+                    self._delete(partition, model, gone[start : start + _BATCH])
                 for start in range(0, len(ids), _BATCH):
                     if stop.is_set():
                         return False
@@ -155,13 +155,26 @@ class ChromaIndex:
             self._let_go()
             yield self._location
 
-    def start_over(self) -> None:
-        """Remove an embedded Chroma; it is filled from the database when it is next followed."""
+    def start_over(self, collections: Sequence[tuple[str, str]]) -> None:
+        """Remove an embedded Chroma, or these (partition, model) of a server.
+
+        They are filled from the database when they are next followed.
+
+        Raises:
+            StorageError: The server failed.
+        """
         with self._lock:
             self._let_go()
             self._failures = 0
             if isinstance(self._location, ChromaFolder):
                 remove(self._location.home)
+                return
+            try:
+                for one in collections:
+                    self._collection(*one)  # what is there can be deleted
+                    self._open().delete_collection(self._name(*one))
+            except Exception as error:
+                raise self._failed("remove a collection", error) from error
 
     def _let_go(self) -> None:
         self._built.clear()
@@ -294,7 +307,3 @@ def _error(what: str, location: ChromaFolder | str, why: Exception | str) -> Sto
             "It is built again from the database."
         )
     return StorageError(f"Chroma at {location} could not {what}: {why}. Check that server.")
-
-
-def _runs(values: Sequence[str]) -> list[Sequence[str]]:
-    return [values[i : i + _BATCH] for i in range(0, len(values), _BATCH)]

@@ -14,6 +14,7 @@ from langchain_memengine.errors import (
     StoreBusyError,
     StoreLockedError,
 )
+from langchain_memengine.storage.backup import EPOCH
 from tests.engine.test_reopening import CORPUS, answers, engine_of
 from tests.fakes.clock import FixedClock
 from tests.fakes.embeddings import FakeEmbeddings
@@ -30,6 +31,11 @@ def store(root, *words, ids=None):
 def remembered(root):
     with engine_of(root) as engine:
         return sorted(texts(engine.search("tea", 50)))
+
+
+def epoch_of(root):
+    with engine_of(root, read_only=True) as engine, engine._database.read() as tx:
+        return tx.get_meta(EPOCH)
 
 
 @pytest.fixture
@@ -139,11 +145,24 @@ def test_older_database_put_back_by_hand_is_not_answered_from_newer_indexes(tmp_
         path.unlink()
     (tmp_path / "copy.sqlite").rename(state / "memory.sqlite")
     engine_of(root).close()  # it is noticed here, without any search
+    noticed = epoch_of(root)
+    engine_of(root).close()
+    assert epoch_of(root) == noticed  # once
     with engine_of(root) as engine:
         for i in range(4):
             engine.add_texts([f"cocoa {i}"])  # the counter passes that of the snapshot
         assert engine.search("milk").hits == ()
         assert engine.search("number7").hits[0].text == CORPUS[7]
+
+
+def test_stores_that_share_a_root_do_not_take_each_other_for_older(tmp_path):
+    with engine_of(tmp_path) as engine:
+        engine.add_texts(CORPUS)
+        engine.search("tea")
+    with engine_of(tmp_path, store_id="small") as engine, engine._database.read() as tx:
+        first = tx.get_meta(EPOCH)
+    with engine_of(tmp_path, store_id="small") as engine, engine._database.read() as tx:
+        assert tx.get_meta(EPOCH) == first
 
 
 # What is refused, with nothing changed

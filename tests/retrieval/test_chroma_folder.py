@@ -24,7 +24,8 @@ def left_clean(home, database="d"):
 def test_generation_of_a_clean_stop_is_opened_again(tmp_path):
     generation = left_clean(tmp_path)
     assert ChromaFolder(tmp_path, "d").condition() == (generation, "")
-    assert chroma_folder.newest_change(tmp_path) == 7
+    assert chroma_folder.newest_change(tmp_path, "d") == 7
+    assert chroma_folder.newest_change(tmp_path, "another") == 0
     assert ChromaFolder(tmp_path, "d").begin() == generation
     assert (generation / "segment/data.bin").read_bytes() == b"vectors"
 
