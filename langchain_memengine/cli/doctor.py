@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,8 +10,10 @@ from langchain_memengine.cli import options
 from langchain_memengine.cli.failing import exit_if
 from langchain_memengine.cli.opening import opened
 from langchain_memengine.cli.terminal import clean_line, output, print_json
-from langchain_memengine.retrieval.diagnosis import Check, DoctorReport
 from langchain_memengine.types import as_json
+
+if TYPE_CHECKING:
+    from langchain_memengine.retrieval.diagnosis import Check, DoctorReport
 
 _STYLES = {"ok": "green", "warning": "yellow", "failed": "bold red"}
 
