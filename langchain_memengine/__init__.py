@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from langchain_memengine.faces.history import MemEngineChatMessageHistory
     from langchain_memengine.faces.retriever import MemEngineRetriever
     from langchain_memengine.jobs.reports import JobsReport
+    from langchain_memengine.retrieval.diagnosis import DoctorReport
     from langchain_memengine.retrieval.recall import Recalled
     from langchain_memengine.storage.job_values import Job
     from langchain_memengine.types import (
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "RANKINGS": "config",
     "Actor": "types",
+    "DoctorReport": "retrieval.diagnosis",
     "Explanation": "types",
     "Fact": "types",
     "Filter": "types",
@@ -68,6 +70,7 @@ _HOMES = {
 __all__ = [
     "RANKINGS",
     "Actor",
+    "DoctorReport",
     "Explanation",
     "Fact",
     "Filter",

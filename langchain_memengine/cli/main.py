@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from langchain_memengine.cli import demo, evaluating, jobs, keeping, searching
+from langchain_memengine.cli import backup, demo, doctor, evaluating, jobs, keeping, searching
 from langchain_memengine.cli.failing import OneLineErrors
 from langchain_memengine.cli.terminal import say
 
@@ -56,6 +56,9 @@ for _command in (
     searching.recall,
     keeping.stats,
     jobs.worker,
+    doctor.doctor,
+    backup.backup,
+    backup.restore,
 ):
     app.command()(_command)
 app.command("eval")(evaluating.evaluate)  # not the name of a function: `eval` is Python's own

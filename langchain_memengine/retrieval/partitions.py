@@ -288,6 +288,15 @@ class Partitions:
                 for partition in self._loaded.values():
                     self._snapshots.save(partition)
 
+    def discard(self, keys: Sequence[str]) -> None:
+        """Forget partitions, here and as they were kept: they are built again when next used."""
+        with self.lock:
+            self._latest = None
+            for key in keys:
+                self._loaded.pop(key, None)
+                if self._snapshots is not None:
+                    self._snapshots.discard(key)
+
     def _first(self, key: str, counters: Counters) -> Partition:
         """Return a partition that is not in memory yet: as it was kept, or empty."""
         kept = self._snapshots.load(self._empty(key), counters) if self._snapshots else None

@@ -13,12 +13,14 @@ from langchain_memengine.config import MemEngineConfig
 from langchain_memengine.errors import EmbeddingError, StorageError
 from langchain_memengine.retrieval import fusion, legs
 from langchain_memengine.retrieval.branches import Branches
+from langchain_memengine.retrieval.chroma_client import EF_SEARCH
+from langchain_memengine.retrieval.chroma_follower import ChromaFollower
 from langchain_memengine.retrieval.embedding_cache import EmbeddingCache
 from langchain_memengine.retrieval.fusion import Ranked
 from langchain_memengine.retrieval.legs import VectorLeg
 from langchain_memengine.retrieval.partitions import Partitions
 from langchain_memengine.retrieval.query import Place, Query, RankedView, Stopwatch
-from langchain_memengine.retrieval.vector_index import ChromaFollower, ChromaIndex
+from langchain_memengine.retrieval.vector_index import ChromaIndex
 from langchain_memengine.retrieval.view import View
 from langchain_memengine.storage import chunks
 from langchain_memengine.storage.chunk_values import StoredChunk
@@ -176,8 +178,11 @@ class Searcher:
     def _ask_chroma(
         self, view: View, vector: NDArray[np.float32], model: str, fetch_k: int
     ) -> list[NDArray[np.int64]] | None:
-        """Return Chroma's nearest chunk numbers by partition; ``None`` while it is catching up."""
-        if self._chroma is None:
+        """Return Chroma's nearest chunk numbers by partition.
+
+        ``None`` while it is catching up, and for more than its search looks at.
+        """
+        if self._chroma is None or fetch_k > EF_SEARCH:
             return None
         index, follower = self._chroma
         stale = [p for p in view.partitions if not index.is_current(p.key, model, p.changes)]
@@ -185,7 +190,9 @@ class Searcher:
             follower.want(partition.key, model)
         if stale:
             return None
-        return [index.nearest(p.key, model, vector, fetch_k) for p in view.partitions]
+        nearest = [index.nearest(p.key, model, p.changes, vector, fetch_k) for p in view.partitions]
+        found = [nums for nums in nearest if nums is not None]
+        return found if len(found) == len(nearest) else None
 
 
 def within_budget(hits: Iterator[Hit], query: Query) -> list[Hit]:
