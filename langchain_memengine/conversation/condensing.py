@@ -66,10 +66,18 @@ def pieces_of(turns: Iterable[str], max_tokens: int) -> list[str]:
 
 
 def _parts(turns: Iterable[str], max_chars: int) -> Iterator[tuple[str, str]]:
-    """Yield (what stands before it, text); no text has more characters than a piece has tokens."""
+    """Yield (what stands before it, text); no text has more characters than a piece has tokens.
+
+    That fits whatever the script: no character is more than a token. Words stay whole.
+    """
     for turn in turns:
-        for start in range(0, len(turn), max_chars):
-            yield ("" if start else _GAP), turn[start : start + max_chars]
+        start = 0
+        while start < len(turn):
+            end = start + max_chars
+            if end < len(turn):
+                end = turn.rfind(" ", start + max_chars // 2, end) + 1 or end
+            yield ("" if start else _GAP), turn[start:end]
+            start = end
 
 
 def _checked(reply: str) -> str:

@@ -30,6 +30,7 @@ from langchain_memengine.conversation.transcript import (
     TokenCounter,
     Turn,
     is_human,
+    labelled,
     paragraphs,
     tokens_of,
     turns,
@@ -46,6 +47,9 @@ KEPT_MESSAGES = 6
 
 TOOL_CHARS = 4_000
 """Characters of a tool's result that are written down without a model; its length is told."""
+
+STAGE = "memory flush"
+"""Title of a flush in the day's log."""
 
 _BULLET = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+")
 
@@ -152,10 +156,7 @@ def flushing(plan: FlushResult, piece_tokens: int, default_person: str = "") -> 
 def without_model(messages: Sequence[BaseMessage], default_person: str = "") -> str:
     """Return what people said and what tools returned, as labelled paragraphs."""
     facts = [turn for turn in turns(messages, default_person) if turn.role in {"Person", "Tool"}]
-    return "\n\n".join(
-        f"{turn.role}{f' ({turn.speaker})' if turn.speaker else ''}: {_bounded(turn)}"
-        for turn in facts
-    )
+    return "\n\n".join(labelled(_bounded(turn), with_name=True) for turn in facts)
 
 
 def _kept_places(messages: Sequence[BaseMessage]) -> set[int]:
@@ -173,10 +174,11 @@ def _is_human_at(messages: Sequence[BaseMessage], place: int) -> bool:
     return place < len(messages) and is_human(messages[place])
 
 
-def _bounded(turn: Turn) -> str:
+def _bounded(turn: Turn) -> Turn:
     if turn.role != "Tool" or len(turn.text) <= TOOL_CHARS:
-        return turn.text
-    return f"{turn.text[:TOOL_CHARS].rstrip()}… ({len(turn.text):,} characters in all)"
+        return turn
+    head = turn.text[:TOOL_CHARS].rstrip()
+    return replace(turn, text=f"{head}… ({len(turn.text):,} characters in all)")
 
 
 def _marked(text: str, said: Sequence[Turn]) -> str:
@@ -204,11 +206,11 @@ def _folded(text: str) -> str:
     return f" {' '.join(words)} " if words else ""
 
 
-class SavesFlushes(Protocol):
-    """Where what is worth keeping goes."""
+class KeepsLog(Protocol):
+    """Where the days' logs are kept."""
 
-    def save_flush(self, text: str, *, person: str, memory_id: str, thread_id: str) -> None:
-        """Save Markdown to a person's own memory, or everyone's; the same id again replaces it."""
+    def append_daily(self, stage: str, body: str, *, owner: str = "", key: str = "") -> str:
+        """Add an entry to the day's log of an owner, or everyone's; the same key is added once."""
         ...
 
 
@@ -217,16 +219,16 @@ class Flusher:
 
     Args:
         archive: Where the full text of flushed messages goes.
-        notes: Where what is worth keeping goes.
+        log: Where what is worth keeping is written for people to read.
         flush_tokens: A loop of more is flushed.
         piece_tokens: Tokens of a transcript in one prompt; 0 without a model.
     """
 
     def __init__(
-        self, archive: Archive, notes: SavesFlushes, *, flush_tokens: int, piece_tokens: int
+        self, archive: Archive, log: KeepsLog, *, flush_tokens: int, piece_tokens: int
     ) -> None:
         self._archive = archive
-        self._notes = notes
+        self._log = log
         self._flush_tokens = flush_tokens
         self._piece_tokens = piece_tokens
         self._count: CountTokens = TokenCounter()
@@ -253,12 +255,8 @@ class Flusher:
         person = sole_person((*result.messages, *result.flushed), thread)
         head = thread.commit(self._archive, "flush", result.flushed, result.text, person)
         if result.text.strip():
-            self._notes.save_flush(
-                result.text,
-                person=person,
-                memory_id=f"flush-{head.partition('<')[0]}",
-                thread_id=thread.thread_id,
-            )
+            key = f"flush {head.partition('<')[0]}"
+            self._log.append_daily(STAGE, result.text, owner=person, key=key)
         return thread.seen(state, result.note) | {
             "messages": [RemoveMessage(id=one) for one in result.removable],
             "memory_head": head,

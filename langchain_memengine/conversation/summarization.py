@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from langchain_core.messages import BaseMessage, RemoveMessage
 
@@ -51,14 +51,6 @@ OnTrimmed = Callable[[str, str, str], None]
 
 A step that is retried calls it again with the same commit id.
 """
-
-
-class SavesSummaries(Protocol):
-    """Where a summary goes that is of one person only."""
-
-    def save_summary(self, text: str, *, person: str, memory_id: str, thread_id: str) -> None:
-        """Save a summary to a person's own memory; the same id again replaces it."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +118,6 @@ class Summarizer:
 
     Args:
         archive: Where trimmed messages go.
-        summaries: Where the summary of one person's messages goes.
         limits: When to compact, and how far.
         piece_tokens: Tokens of a transcript in one prompt; 0 without a model.
         trims: Whether the state's messages are removed; else ``llm_input_messages`` is written.
@@ -136,7 +127,6 @@ class Summarizer:
     def __init__(
         self,
         archive: Archive,
-        summaries: SavesSummaries,
         limits: CompactionLimits,
         *,
         piece_tokens: int,
@@ -144,7 +134,6 @@ class Summarizer:
         on_trimmed: OnTrimmed | None,
     ) -> None:
         self._archive = archive
-        self._summaries = summaries
         self._limits = limits
         self._piece_tokens = piece_tokens
         self._trims = trims
@@ -201,15 +190,7 @@ class Summarizer:
         """Store what goes and return the update that removes it."""
         person = sole_person((*plan.pinned, *plan.archived), thread)
         head = thread.commit(self._archive, "archive", plan.archived, paragraph, person)
-        commit_id = head.partition("<")[0]
-        if person:
-            self._summaries.save_summary(
-                paragraph,
-                person=person,
-                memory_id=f"summary-{commit_id}",
-                thread_id=thread.thread_id,
-            )
-        self._hand_over(plan, thread, commit_id)
+        self._hand_over(plan, thread, head.partition("<")[0])
         summary = with_paragraph(state.get("summary") or "", paragraph)
         update = thread.seen(state, note) | {"summary": summary, "memory_head": head}
         if self._trims:

@@ -29,6 +29,8 @@ class Archive(Protocol):
     ) -> str:
         """Store messages durably and idempotently; return the update for ``memory_head``.
 
+        With an owner all of this is theirs, and the summary becomes their personal memory; without
+        one, what the messages say is for the thread's readers, and the summary for its state only.
         The update reads ``new<parent+parent``, see ``join_heads``.
         """
         ...

@@ -111,7 +111,19 @@ def paragraphs(messages: Iterable[BaseMessage], default_person: str = "") -> lis
     """Return the turns as labelled paragraphs; people's names are shown if there are several."""
     found = turns(messages, default_person)
     people = {turn.speaker for turn in found if turn.role == "Person"}
-    return [_labelled(turn, with_name=len(people) > 1) for turn in found]
+    return [labelled(turn, with_name=len(people) > 1) for turn in found]
+
+
+def labelled(turn: Turn, *, with_name: bool) -> str:
+    """Return a turn as a paragraph like ``Person (anna): …``, with a tool's name always.
+
+    Lines after the first are indented by four, so that no text can look like another turn, nor
+    like a heading where the paragraph is kept as Markdown.
+    """
+    name = " ".join(turn.speaker.split())
+    shown = turn.role == "Tool" or (turn.role == "Person" and with_name)
+    label = f"{turn.role} ({name})" if shown and name else turn.role
+    return f"{label}: " + "\n    ".join(turn.text.splitlines())
 
 
 def transcript(messages: Iterable[BaseMessage], default_person: str = "") -> str:
@@ -232,13 +244,14 @@ def _shown(content: str | Sequence[Any]) -> Iterator[str]:
         elif block.get("type") == "tool_result" and isinstance(
             inner := block.get("content"), str | list
         ):
-            yield from _shown([part for part in _blocks(inner) if _is_flat(part)])
+            yield from _shown(inner if isinstance(inner, str) else _flat(inner))
         elif block.get("type") not in _CALL_BLOCKS | {"thinking", "reasoning"}:
             yield _placeholder(block)
 
 
-def _is_flat(block: str | dict[str, Any]) -> bool:
-    return isinstance(block, str) or block.get("type") != "tool_result"
+def _flat(blocks: list[Any]) -> list[Any]:
+    """Return the blocks that do not hold blocks in turn."""
+    return [block for block in _blocks(blocks) if isinstance(block, str) or "content" not in block]
 
 
 def _placeholder(block: dict[str, Any]) -> str:
@@ -255,8 +268,3 @@ def _speaker(message: BaseMessage, default_person: str) -> str:
     if is_human(message):
         return speaker_of(message, default_person)
     return message.name or ""
-
-
-def _labelled(turn: Turn, *, with_name: bool) -> str:
-    shown = turn.speaker if with_name or turn.role == "Tool" else ""
-    return f"{turn.role}{f' ({shown})' if shown else ''}: {turn.text}"

@@ -107,7 +107,6 @@ def summarization_node(
         piece_tokens = 0
     work = Summarizer(
         archive,
-        engine,
         limits,
         piece_tokens=piece_tokens_of(model) if piece_tokens is None else piece_tokens,
         trims=trim_messages,

@@ -74,6 +74,8 @@ async def aanswered(
 
 def input_window(model: object) -> int:
     """Return how many tokens a model reads, from its profile; 0 if it does not say."""
+    while (inner := getattr(model, "bound", None) or getattr(model, "runnable", None)) is not None:
+        model = inner  # a model with tools, retries or fallbacks
     profile = getattr(model, "profile", None)
     window = profile.get("max_input_tokens") if isinstance(profile, Mapping) else None
     return window if isinstance(window, int) and window > 0 else 0

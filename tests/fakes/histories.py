@@ -73,7 +73,9 @@ class _Writer:
         self.result(f"nobody{arg}", arg)
 
     def image(self, arg: int) -> None:
-        self.say(HumanMessage(["What is this?", IMAGE, {"type": "text", "text": "Look."}][: arg + 1]))
+        self.say(
+            HumanMessage(["What is this?", IMAGE, {"type": "text", "text": "Look."}][: arg + 1])
+        )
 
     def blocks(self, arg: int) -> None:
         content = [
