@@ -223,7 +223,9 @@ def runs_again(compact: Compact, messages: list[BaseMessage], outcome: Outcome) 
         compact(edited, model, dict(outcome.state))
     except Exception:  # noqa: BLE001  # the graph is stuck
         return False
-    return [message.id for message in again.shown] == [message.id for message in outcome.shown]
+    own = {message.id for message in messages}  # not a summary that stands among them
+    shown = [message.id for message in again.shown if message.id in own]
+    return shown == [message.id for message in outcome.shown]
 
 
 def is_plain(value: Any) -> bool:
