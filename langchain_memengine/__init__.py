@@ -8,7 +8,7 @@ How the package reads, from the bottom up::
     storage                   the database, the only place with SQL
     models                    embedders, local and remote, checked and retried
     retrieval                 keyword and vector indexes, fusion, search, recall, indexing
-    conversation              what of a conversation is kept, summarised, archived, flushed
+    conversation              compaction, archive, histories, sessions; how memory follows branches
     engine                    MemoryEngine: all of the above behind one object
     faces, evaluation, cli    what LangChain and LangGraph see, how well it finds, the terminal
 """
@@ -27,9 +27,11 @@ if TYPE_CHECKING:
         needs_compaction,
     )
     from langchain_memengine.conversation.flush import memory_flush
+    from langchain_memengine.conversation.lineage import join_heads
     from langchain_memengine.conversation.summaries import with_previous_context
     from langchain_memengine.engine.memory_engine import MemoryEngine
     from langchain_memengine.errors import MemEngineError
+    from langchain_memengine.faces.history import MemEngineChatMessageHistory
     from langchain_memengine.faces.nodes import MemoryState, flush_node, summarization_node
     from langchain_memengine.faces.retriever import MemEngineRetriever
     from langchain_memengine.retrieval.recall import Recalled
@@ -55,6 +57,7 @@ _HOMES = {
     "Filter": "types",
     "Hit": "types",
     "IndexReport": "types",
+    "MemEngineChatMessageHistory": "faces.history",
     "MemEngineConfig": "config",
     "MemEngineError": "errors",
     "MemEngineRetriever": "faces.retriever",
@@ -68,6 +71,7 @@ _HOMES = {
     "compact_messages": "conversation.context",
     "flush_node": "faces.nodes",
     "get_memory_stats": "conversation.context",
+    "join_heads": "conversation.lineage",
     "memory_flush": "conversation.flush",
     "needs_compaction": "conversation.context",
     "summarization_node": "faces.nodes",
@@ -83,6 +87,7 @@ __all__ = [
     "Filter",
     "Hit",
     "IndexReport",
+    "MemEngineChatMessageHistory",
     "MemEngineConfig",
     "MemEngineError",
     "MemEngineRetriever",
@@ -96,6 +101,7 @@ __all__ = [
     "compact_messages",
     "flush_node",
     "get_memory_stats",
+    "join_heads",
     "memory_flush",
     "needs_compaction",
     "summarization_node",

@@ -7,6 +7,7 @@ MemEngineError
 ├── StorageError                             the database or the index folder failed
 │   ├── SchemaVersionError                   the database was written by a newer release
 │   ├── NotFoundError (KeyError)             the named row does not exist
+│   ├── UnknownCommitError                   a head names no memory commit of its thread
 │   ├── StoreBusyError                       another process kept the write lock too long
 │   ├── StoreLockedError                     another process maintains the derived indexes
 │   └── StorageFullError                     the disk is full; what was acknowledged is kept
@@ -63,6 +64,19 @@ class NotFoundError(StorageError, KeyError):
     def __str__(self) -> str:
         """Return the message as it is (``KeyError`` would show its repr)."""
         return str(self.args[0]) if self.args else ""
+
+
+class UnknownCommitError(StorageError):
+    """A head names a memory commit that the thread does not have in this store."""
+
+    def __init__(self, commit_id: str, thread_id: str | None = None) -> None:
+        self.commit_id = commit_id
+        self.thread_id = thread_id
+        whose = "" if thread_id is None else f" of the thread {thread_id!r}"
+        super().__init__(
+            f"The head names {commit_id!r}, which is no memory commit{whose} in this store. Pass "
+            "the `memory_head` of the same thread's state, and open the store that wrote it."
+        )
 
 
 class StoreBusyError(StorageError):

@@ -118,6 +118,8 @@ class Filter:
     Attributes:
         path: Glob over workspace-relative paths (``*`` and ``**``), like ``daily/**``.
         source: Source URI, exactly, or a prefix when it ends with ``*``.
+        sources: Source URIs, or prefixes that end with ``*``, of which one must match; none
+            given lets all pass.
         not_sources: Source URIs that may not be returned.
         metadata: Conditions by key: a value for equality, ``{"$in": [...]}``, or a range
             with ``$gt``, ``$gte``, ``$lt``, ``$lte``. All must hold; a missing key never does.
@@ -129,6 +131,7 @@ class Filter:
 
     path: str | None = None
     source: str | None = None
+    sources: tuple[str, ...] = ()
     not_sources: tuple[str, ...] = ()
     metadata: Metadata = field(default_factory=dict)
     scope: Scope | None = None
@@ -142,6 +145,25 @@ class Filter:
 
 
 _NO_FILTER = Filter()
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """What a step of a conversation added to memory, like a commit in git.
+
+    Attributes:
+        id: Hash of thread, parents, kind and what it is about: the same step again has it too.
+        thread_id: Conversation it was made in.
+        parents: Ids of the commits it follows on its branch, sorted.
+        kind: What was stored: ``archive``, ``fact``, …
+        created_at: When it was first made (aware UTC).
+    """
+
+    id: str
+    thread_id: str
+    parents: tuple[str, ...]
+    kind: str
+    created_at: datetime
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,1 +1,1 @@
-"""Conversations: what of them is kept, what is archived, and what is carried on."""
+"""Conversations: what is kept of them, and how memory follows their branches."""

@@ -8,8 +8,8 @@ from types import TracebackType
 from typing import Self
 
 from langchain_memengine.config import MemEngineConfig, load_config
+from langchain_memengine.engine.branching import Branching
 from langchain_memengine.engine.note_keeping import NoteKeeping
-from langchain_memengine.engine.searching import Searching
 from langchain_memengine.models.embedding import EmbeddingsLike
 from langchain_memengine.storage import chunks, files
 from langchain_memengine.storage import embeddings as embedding_rows
@@ -19,7 +19,7 @@ CONFIGURED = "configured"
 """Stands for "as the settings say"."""
 
 
-class MemoryEngine(Searching, NoteKeeping):
+class MemoryEngine(Branching, NoteKeeping):
     """The memory of one store: its files, its texts, and the search over them.
 
     Make one with :meth:`open` and close it, best as a context manager:

@@ -52,6 +52,13 @@ class KeywordLeg:
     session_of: Callable[[Ints], Floats] | None
 
 
+def both(one: Mask | None, other: Mask | None) -> Mask | None:
+    """Return which positions pass two masks; ``None`` lets all pass."""
+    if one is None or other is None:
+        return other if one is None else one
+    return one & other
+
+
 def keyword_leg(view: View, words: Sequence[str], *, context: bool) -> KeywordLeg:
     """Score every position by keyword, and the files and conversations if ``context`` is asked for.
 

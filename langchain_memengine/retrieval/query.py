@@ -17,6 +17,33 @@ from langchain_memengine.types import Filter, VectorPath
 
 
 @dataclass(frozen=True, slots=True)
+class Vantage:
+    """From where memory is looked at: what conversations learnt is not visible from everywhere.
+
+    Attributes:
+        thread_id: Conversation that asks; with ``head``.
+        head: Memory commits that its branch ends with, ``a+b``; ``""`` before the first one.
+            ``None`` looks from outside: every conversation as its newest branch has it.
+        as_of: Only what was known then (aware); ``None`` is now.
+    """
+
+    thread_id: str | None = None
+    head: str | None = None
+    as_of: datetime | None = None
+
+    def __post_init__(self) -> None:
+        """Reject a branch of no conversation.
+
+        Raises:
+            ConfigurationError: There is a head and no thread.
+        """
+        if self.head is not None and self.thread_id is None:
+            raise ConfigurationError(
+                f"head={self.head!r} is a branch of a thread. Pass its thread_id as well."
+            )
+
+
+@dataclass(frozen=True, slots=True)
 class Query:
     """One search, with everything decided.
 
@@ -29,6 +56,7 @@ class Query:
         filter: What may be returned.
         max_chars: Characters of all hits together; 0 is unlimited.
         max_tokens: Estimated tokens of all hits together; 0 is unlimited.
+        vantage: From where it is looked at what conversations learnt.
     """
 
     text: str
@@ -39,6 +67,7 @@ class Query:
     filter: Filter = field(default_factory=Filter)
     max_chars: int = 0
     max_tokens: int = 0
+    vantage: Vantage = Vantage()
 
     def __post_init__(self) -> None:
         """Reject numbers that mean nothing.
@@ -83,6 +112,7 @@ class RankedView:
         vector_path: Which index answered the vector leg.
         min_cosine: Cosine that alone makes a hit.
         degraded: What made the answer poorer than asked.
+        hidden: Memory commits that cannot be seen from the query's vantage.
     """
 
     candidates: Candidates
@@ -90,6 +120,7 @@ class RankedView:
     vector_path: VectorPath | None
     min_cosine: float
     degraded: tuple[str, ...]
+    hidden: frozenset[str] = frozenset()
 
     def places(self, positions: NDArray[np.int64]) -> list[Place]:
         """Return what is known of these candidates, in this order."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from langchain_memengine.config import MemEngineConfig
 from langchain_memengine.errors import EmbeddingError, StorageError
 from langchain_memengine.retrieval import fusion, legs
+from langchain_memengine.retrieval.branches import Branches
 from langchain_memengine.retrieval.embedding_cache import EmbeddingCache
 from langchain_memengine.retrieval.fusion import Ranked
 from langchain_memengine.retrieval.legs import VectorLeg
@@ -50,6 +51,7 @@ class Searcher:
         self._embedding = embedding
         self._config = config
         self._chroma = chroma
+        self._branches = Branches()
 
     def search(self, query: Query) -> SearchResult:
         """Return the hits of a query, best first; none for an empty query.
@@ -91,7 +93,8 @@ class Searcher:
         model, degraded = self._model(tx, counters) if vector is not None else (None, [])
         with self._partitions.lock:
             view = self._partitions.view(tx, counters, query.partitions, model)
-            mask = _mask(tx, view, query.filter)
+            unseen = self._branches.unseen(tx, view, counters, query.vantage)
+            mask = legs.both(_mask(tx, view, query.filter), unseen.mask)
             watch.lap("follow")
             keyword = legs.keyword_leg(view, words, context=query.ranking.context_weight > 0)
             watch.lap("keyword")
@@ -112,7 +115,9 @@ class Searcher:
                 ranked = _diversified(view, positions, ranked, query.k, query.ranking.mmr_lambda)
             watch.lap("fuse")
         path = leg.path if leg else None
-        return RankedView(found, ranked, path, self._min_cosine(view), tuple(degraded))
+        return RankedView(
+            found, ranked, path, self._min_cosine(view), tuple(degraded), unseen.commits
+        )
 
     def hits(self, tx: Transaction, query: Query, ranked: RankedView) -> Iterator[Hit]:
         """Read the rows of ranked candidates, best first, without those the last check drops."""
@@ -120,7 +125,11 @@ class Searcher:
         for start in range(0, len(order), query.k):
             places = ranked.places(order[start : start + query.k])
             rows = chunks.visible_by_num(
-                tx, [p.num for p in places], partitions=query.partitions, now=query.now
+                tx,
+                [p.num for p in places],
+                partitions=query.partitions,
+                now=query.now,
+                hidden=ranked.hidden,
             )
             found = [(place, rows[place.num]) for place in places if place.num in rows]
             if query.ranking.mmr_lambda is None:

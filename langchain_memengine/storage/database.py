@@ -19,6 +19,7 @@ from langchain_memengine.storage.statements import HotQuery
 
 CHANGES = "changes"
 ACCESSES = "accesses"
+COMMITS = "commits"
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _COUNTERS = HotQuery(
@@ -40,6 +41,12 @@ def to_ms(moment: datetime | None) -> int | None:
     return None if moment is None else (moment - _EPOCH) // timedelta(milliseconds=1)
 
 
+@overload
+def from_ms(milliseconds: int) -> datetime: ...
+@overload
+def from_ms(milliseconds: None) -> None: ...
+@overload
+def from_ms(milliseconds: int | None) -> datetime | None: ...
 def from_ms(milliseconds: int | None) -> datetime | None:
     """Return the aware UTC datetime of milliseconds since 1970."""
     return None if milliseconds is None else _EPOCH + timedelta(milliseconds=milliseconds)
@@ -47,10 +54,11 @@ def from_ms(milliseconds: int | None) -> datetime | None:
 
 @dataclass(frozen=True, slots=True)
 class Counters:
-    """Where the store stands: its visible changes and its access counts."""
+    """Where the store stands: its visible changes, its access counts and its moved heads."""
 
     changes: int
     accesses: int
+    commits: int = 0
 
 
 @dataclass(slots=True)
@@ -80,6 +88,11 @@ class Transaction:
         """This transaction's value of the counter of access counts; taken at the first use."""
         return self._take(ACCESSES)
 
+    @property
+    def commit_seq(self) -> int:
+        """This transaction's value of the counter of commits; taken at the first use."""
+        return self._take(COMMITS)
+
     def touch(self) -> None:
         """Bump the change counter, for a change that no row's ``seq`` tells."""
         self._take(CHANGES)
@@ -94,9 +107,9 @@ class Transaction:
         return self._taken[name]
 
     def counters(self) -> Counters:
-        """Return both counters in one statement."""
+        """Return all counters in one statement."""
         values = dict(_COUNTERS.rows(self.connection, {"store_id": self.store_id}))
-        return Counters(values[CHANGES], values[ACCESSES])
+        return Counters(values[CHANGES], values[ACCESSES], values[COMMITS])
 
     def get_meta(self, key: str) -> str | None:
         """Return a value noted about the store, or ``None``."""
@@ -227,7 +240,7 @@ def _missing_counters(connection: Connection, store_id: str) -> list[str]:
     present = set(
         connection.execute(select(counters.c.name).where(counters.c.store_id == store_id)).scalars()
     )
-    return [name for name in (CHANGES, ACCESSES) if name not in present]
+    return [name for name in (CHANGES, ACCESSES, COMMITS) if name not in present]
 
 
 def _ensure_counters(connection: Connection, store_id: str) -> None:

@@ -18,7 +18,17 @@ def m001_initial(connection: Connection) -> None:
     schema.metadata.create_all(connection, tables=schema.INITIAL_TABLES)
 
 
-MIGRATIONS: Sequence[Migration] = (("m001_initial", m001_initial),)
+def m003_conversations(connection: Connection) -> None:
+    """Create messages, archive, history and sessions, and the index of chunks by commit."""
+    schema.metadata.create_all(connection, tables=schema.CONVERSATION_TABLES)
+    by_commit = next(index for index in schema.chunks.indexes if index.name == "ix_chunks_commit")
+    by_commit.create(connection, checkfirst=True)
+
+
+MIGRATIONS: Sequence[Migration] = (
+    ("m001_initial", m001_initial),
+    ("m003_conversations", m003_conversations),
+)
 
 
 def migrate(

@@ -13,6 +13,7 @@ from tests.storage.contract import (
     StoresContract,
 )
 from tests.storage.contract_chunks import ChunkContract, EmbeddingContract
+from tests.storage.contract_conversations import CommitContract, MessageContract, SessionContract
 
 
 class OnFileAndInMemory:
@@ -51,6 +52,18 @@ class TestDocuments(OnFileAndInMemory, DocumentContract):
 
 
 class TestAccess(OnFileAndInMemory, AccessContract):
+    pass
+
+
+class TestCommits(OnFileAndInMemory, CommitContract):
+    pass
+
+
+class TestMessages(OnFileAndInMemory, MessageContract):
+    pass
+
+
+class TestSessions(OnFileAndInMemory, SessionContract):
     pass
 
 
