@@ -252,7 +252,8 @@ class Flusher:
     def _flushed(
         self, state: Mapping[str, Any], thread: Thread, result: FlushResult
     ) -> dict[str, Any]:
-        person = sole_person((*result.messages, *result.flushed), thread)
+        everything = (*result.messages, *result.flushed)
+        person = sole_person(everything, everything, thread)
         head = thread.commit(self._archive, "flush", result.flushed, result.text, person)
         if result.text.strip():
             key = f"flush {head.partition('<')[0]}"

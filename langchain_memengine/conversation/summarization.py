@@ -188,7 +188,7 @@ class Summarizer:
         note: str,
     ) -> dict[str, Any]:
         """Store what goes and return the update that removes it."""
-        person = sole_person((*plan.pinned, *plan.archived), thread)
+        person = sole_person((*plan.pinned, *plan.archived), plan.history, thread)
         head = thread.commit(self._archive, "archive", plan.archived, paragraph, person)
         self._hand_over(plan, thread, head.partition("<")[0])
         summary = with_paragraph(state.get("summary") or "", paragraph)

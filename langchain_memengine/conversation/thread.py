@@ -104,10 +104,19 @@ class Step:
     event: dict[str, Any] | None = None
 
 
-def sole_person(messages: Sequence[BaseMessage], thread: Thread) -> str:
-    """Return the user if all of this was theirs, with the answers to them; else ``""``."""
-    people = by_person(messages, thread.default_person)
+def sole_person(gone: Sequence[BaseMessage], history: Sequence[BaseMessage], thread: Thread) -> str:
+    """Return the user if all that goes was theirs, with the answers to them; else ``""``.
+
+    Where nobody speaks in what goes, it is whose the whole history is.
+    """
+    default = thread.default_person
+    people = by_person(gone, default) or by_person(history, default) or {default: []}
     return thread.user_id if people.keys() == {thread.user_id} else ""
+
+
+def join_users(current: Sequence[str], update: Sequence[str]) -> list[str]:
+    """Return the users of a thread, each once, in order of appearance; a state's reducer."""
+    return list(dict.fromkeys([*current, *update]))
 
 
 def lacks_ids(state: Mapping[str, Any]) -> bool:

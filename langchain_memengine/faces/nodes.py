@@ -23,13 +23,13 @@ from typing_extensions import TypedDict
 from langchain_memengine.conversation.compaction import CompactionLimits
 from langchain_memengine.conversation.context import DEFAULT_LIMITS
 from langchain_memengine.conversation.flush import FLUSH_TOKENS, Flusher
-from langchain_memengine.conversation.reducers import join_heads, join_users
+from langchain_memengine.conversation.lineage import join_heads
 from langchain_memengine.conversation.summarization import (
     OnTrimmed,
     Summarizer,
     piece_tokens_of,
 )
-from langchain_memengine.conversation.thread import Archive, Step, Thread
+from langchain_memengine.conversation.thread import Archive, Step, Thread, join_users
 from langchain_memengine.engine.memory_engine import MemoryEngine
 from langchain_memengine.models.asking import ChatModel, Steps, aanswered, answered
 
@@ -70,7 +70,7 @@ def summarization_node(
     engine: MemoryEngine,
     model: ChatModel | None = None,
     *,
-    archive: Archive,
+    archive: Archive | None = None,
     limits: CompactionLimits = DEFAULT_LIMITS,
     trim_messages: bool = True,
     piece_tokens: int | None = None,
@@ -86,15 +86,16 @@ def summarization_node(
     ```
 
     The user comes from ``config["configurable"]["user_id"]`` or the runtime context's ``user_id``,
-    else it is the engine's actor. When all that goes was theirs, the summary is also saved to
-    their personal memory. When the model fails, nothing is trimmed this time, ``memory_note`` says
+    else it is the engine's actor. When all that goes was theirs, the archive is theirs, and the
+    summary is also saved to their personal memory; anything else is kept as the engine's archive
+    keeps what is shared. When the model fails, nothing is trimmed this time, ``memory_note`` says
     so, and the turn goes on.
 
     Args:
         engine: The memory.
         model: Writes the summaries: a chat model, or any Runnable that takes messages and returns
             a message or a text. ``None`` makes them of people's own sentences.
-        archive: Where the full text goes, before anything is removed.
+        archive: Where the full text goes, before anything is removed; default: the engine's own.
         limits: When to compact, and how far.
         trim_messages: ``False`` leaves ``messages`` as they are and writes what the model should
             see to ``llm_input_messages``; the node belongs before the model then.
@@ -106,7 +107,7 @@ def summarization_node(
     if model is None:
         piece_tokens = 0
     work = Summarizer(
-        archive,
+        archive or engine.archive,
         limits,
         piece_tokens=piece_tokens_of(model) if piece_tokens is None else piece_tokens,
         trims=trim_messages,
@@ -119,7 +120,7 @@ def flush_node(
     engine: MemoryEngine,
     model: ChatModel | None = None,
     *,
-    archive: Archive,
+    archive: Archive | None = None,
     flush_tokens: int = FLUSH_TOKENS,
     piece_tokens: int | None = None,
 ) -> Runnable[Any, dict[str, Any]]:
@@ -133,14 +134,14 @@ def flush_node(
         engine: The memory; it logs what is worth keeping in the day's file, the user's own when
             the thread is only theirs.
         model: Says what is worth keeping; without one that is what people said and tools returned.
-        archive: Where the full text goes, before anything is removed.
+        archive: Where the full text goes, before anything is removed; default: the engine's own.
         flush_tokens: A loop of more is flushed.
         piece_tokens: Tokens of a transcript in one prompt, as for :func:`summarization_node`.
     """
     if model is None:
         piece_tokens = 0
     work = Flusher(
-        archive,
+        archive or engine.archive,
         engine,
         flush_tokens=flush_tokens,
         piece_tokens=piece_tokens_of(model) if piece_tokens is None else piece_tokens,

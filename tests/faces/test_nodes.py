@@ -17,7 +17,7 @@ from langchain_memengine.faces.nodes import EVENT, MemoryState, flush_node, summ
 from langchain_memengine.types import Actor
 from tests.fakes.archives import MemoryArchive
 from tests.fakes.chat_models import ScriptedChatModel
-from tests.fakes.engines import make_engine
+from tests.fakes.engines import make_engine, texts
 from tests.fakes.graphs import chat_graph, config, ids
 
 # A question of 40 characters with one digit or two costs 14 or 15 tokens, its answer 21: three
@@ -437,3 +437,57 @@ def test_flush_of_a_shared_thread_is_written_for_everyone(tmp_path, archive):
         graph.invoke({"messages": messages}, config(user_id="anna"))
         assert "Person (bob): Kilns!" in (tmp_path / "daily" / "2026-05-19.md").read_text()
         assert [commit["owner"] for commit in archive.commits.values()] == [""]
+
+
+def test_what_goes_can_be_found_and_had_back_from_the_engines_own_archive(tmp_path):
+    with make_engine(tmp_path) as engine:
+        node = summarization_node(engine, scripted("They spoke of kilns."), limits=LIMITS)
+        graph = chat_graph(node)
+        for number in range(8):
+            out = graph.invoke(question(number), config(user_id="anna"))
+            head = out.get("memory_head")
+            trimmed = engine.restore("t", head=head, actor=Actor("anna")) if head else []
+            assert ids(trimmed) + ids(out["messages"]) == pairs(*range(number + 1))
+        assert texts(engine.search("kilns", actor=Actor("anna"))) == ["They spoke of kilns."] * 2
+        assert len(engine.search("question 2", actor=Actor("anna")).hits) > 0
+        assert engine.search("kilns question", actor=Actor("bob")).hits == ()
+        assert list((tmp_path / "users" / "anna" / "archive").rglob("*.md"))
+
+
+def test_rewound_thread_forgets_what_the_other_branch_trimmed_until_it_returns():
+    with make_engine() as engine:
+        node = summarization_node(engine, limits=LIMITS)
+        graph = chat_graph(node)
+        for number in range(4):
+            graph.invoke(question(number), config())
+        (one,) = [
+            s
+            for s in graph.get_state_history(config())
+            if ids(s.values["messages"]) == pairs(0) and not s.next
+        ]
+        trimmed = graph.get_state(config())
+        forked = graph.invoke(question("x"), one.config)
+        assert forked.get("memory_head", "") == ""
+        for name in ("y", "z"):
+            forked = graph.invoke(question(name), config())
+        assert ids(engine.restore("t", head=forked["memory_head"])) == pairs(0, "x", "y")
+        back = graph.invoke(question(4), trimmed.config)
+        assert ids(engine.restore("t", head=back["memory_head"])) == pairs(0, 1, 2)
+        stored = len(engine.restore("t"))
+        snapshots = [s for s in graph.get_state_history(config()) if s.next == ("memory",)]
+        for snapshot in snapshots:
+            graph.invoke(None, snapshot.config)
+        graph.invoke(None, snapshots[0].config)
+        assert len(engine.restore("t")) == stored
+
+
+def test_flush_with_the_engines_own_archive_is_branch_memory(tmp_path):
+    with make_engine(tmp_path) as engine:
+        node = flush_node(engine, scripted("- The fuse is ceramic."), flush_tokens=1000)
+        graph = StateGraph(MemoryState).add_node("memory", node).add_edge(START, "memory").compile()
+        out = graph.invoke({"messages": loop(10)}, config(user_id="anna"))
+        kept = ids(out["messages"])
+        back = ids(engine.restore("t", head=out["memory_head"], actor=Actor("anna")))
+        assert sorted(back + kept) == sorted(ids(loop(10)))
+        assert len(engine.search("ceramic", actor=Actor("anna")).hits) >= 1
+        assert engine.search("ceramic", actor=Actor("bob")).hits == ()
