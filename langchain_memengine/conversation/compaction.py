@@ -68,7 +68,7 @@ class CompactionLimits:
             self.message_limit > 0 and messages > self.message_limit * share
         )
 
-    def is_beyond_hope(self, tokens: int, messages: int) -> bool:
+    def is_beyond_hard_limit(self, tokens: int, messages: int) -> bool:
         """Return whether a history exceeds the hard limit, so that it cannot wait for a model."""
         if self.hard_limit <= 0:
             return self.exceeded(tokens, messages, share=2.0)
@@ -89,7 +89,7 @@ class CompactionPlan:
         tokens_before: Tokens of the whole history, with the overhead.
         tokens_after: Tokens of what is kept, with the overhead.
         over_limit: Whether what is kept exceeds the limit: the last turn, or the pin, is too long.
-        beyond_hope: Whether the history exceeds the hard limit.
+        beyond_hard_limit: Whether the history exceeds the hard limit.
     """
 
     history: tuple[BaseMessage, ...]
@@ -100,7 +100,7 @@ class CompactionPlan:
     tokens_before: int
     tokens_after: int
     over_limit: bool
-    beyond_hope: bool
+    beyond_hard_limit: bool
 
     @property
     def note(self) -> str:
@@ -147,7 +147,7 @@ def plan_compaction(
         tokens_before=before,
         tokens_after=after,
         over_limit=limits.exceeded(after, len(kept)),
-        beyond_hope=limits.is_beyond_hope(before, len(named)),
+        beyond_hard_limit=limits.is_beyond_hard_limit(before, len(named)),
     )
 
 

@@ -86,15 +86,13 @@ def summarising(
     try:
         return Summarised((yield from condensed(pieces_of(said, piece_tokens), earlier)))
     except ChatModelError as error:
-        if plan.beyond_hope:
-            return extracted(
-                plan, default_person, f"{error} The summary was made without it: {_HARD_LIMIT}"
-            )
+        if plan.beyond_hard_limit:
+            note = f"{error} The history is beyond the hard limit: it was summarised without it."
+            return extracted(plan, default_person, note)
         return Summarised("", f"{error} Nothing was trimmed this time.")
 
 
 _NO_LIMITS = CompactionLimits(max_tokens=0, max_messages=0)
-_HARD_LIMIT = "the history is beyond the hard limit."
 
 
 def extracted(plan: CompactionPlan, default_person: str = "", note: str = "") -> Summarised:

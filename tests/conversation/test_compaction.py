@@ -174,4 +174,4 @@ def test_repeated_ids_become_different_and_known_ones_stay():
     ],
 )
 def test_hard_limit_is_twice_the_limit_or_as_set(limits, tokens, beyond):
-    assert limits.is_beyond_hope(tokens, 9) is beyond
+    assert limits.is_beyond_hard_limit(tokens, 9) is beyond

@@ -197,7 +197,7 @@ def check_trimming(
     assert all(("t", one) in archive.messages for one in removed)
     after = add_messages(messages, removals)
     usable = reply == "They spoke." or not paragraphs(plan.archived)
-    usable = usable or plan.beyond_hope
+    usable = usable or plan.beyond_hard_limit
     if plan.archived and usable:
         check_stored(plan, update, archive, handed)
         check_again(node, Model(reply), state, update, archive, after, plan)
