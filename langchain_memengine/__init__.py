@@ -8,10 +8,10 @@ How the package reads, from the bottom up::
     storage                   the database, the only place with SQL
     models                    embedders, local and remote, checked and retried
     retrieval                 keyword and vector indexes, fusion, search, recall, indexing
-    conversation              archive, histories, sessions; how memory follows branches
+    conversation              compaction, archive, histories, sessions; how memory follows branches
     jobs                      the worker that does what was queued
     engine                    MemoryEngine: all of the above behind one object
-    faces, evaluation, cli    what LangChain sees, how well it finds, what a terminal sees
+    faces, evaluation, cli    what LangChain and LangGraph see, how well it finds, the terminal
 """
 
 from __future__ import annotations
@@ -21,10 +21,19 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from langchain_memengine.config import RANKINGS, MemEngineConfig, Ranking
+    from langchain_memengine.conversation.compaction import CompactionLimits
+    from langchain_memengine.conversation.context import (
+        compact_messages,
+        get_memory_stats,
+        needs_compaction,
+    )
+    from langchain_memengine.conversation.flush import memory_flush
     from langchain_memengine.conversation.lineage import join_heads
+    from langchain_memengine.conversation.summaries import with_previous_context
     from langchain_memengine.engine.memory_engine import MemoryEngine
     from langchain_memengine.errors import MemEngineError
     from langchain_memengine.faces.history import MemEngineChatMessageHistory
+    from langchain_memengine.faces.nodes import MemoryState, flush_node, summarization_node
     from langchain_memengine.faces.retriever import MemEngineRetriever
     from langchain_memengine.jobs.reports import JobsReport
     from langchain_memengine.retrieval.diagnosis import DoctorReport
@@ -47,6 +56,7 @@ _HOMES = {
     "RANKINGS": "config",
     "Actor": "types",
     "DoctorReport": "retrieval.diagnosis",
+    "CompactionLimits": "conversation.compaction",
     "Explanation": "types",
     "Fact": "types",
     "Filter": "types",
@@ -59,17 +69,26 @@ _HOMES = {
     "MemEngineError": "errors",
     "MemEngineRetriever": "faces.retriever",
     "MemoryEngine": "engine.memory_engine",
+    "MemoryState": "faces.nodes",
     "Ranking": "config",
     "Recalled": "retrieval.recall",
     "Receipt": "types",
     "SearchResult": "types",
     "Stats": "types",
+    "compact_messages": "conversation.context",
+    "flush_node": "faces.nodes",
+    "get_memory_stats": "conversation.context",
     "join_heads": "conversation.lineage",
+    "memory_flush": "conversation.flush",
+    "needs_compaction": "conversation.context",
+    "summarization_node": "faces.nodes",
+    "with_previous_context": "conversation.summaries",
 }
 
 __all__ = [
     "RANKINGS",
     "Actor",
+    "CompactionLimits",
     "DoctorReport",
     "Explanation",
     "Fact",
@@ -83,12 +102,20 @@ __all__ = [
     "MemEngineError",
     "MemEngineRetriever",
     "MemoryEngine",
+    "MemoryState",
     "Ranking",
     "Recalled",
     "Receipt",
     "SearchResult",
     "Stats",
+    "compact_messages",
+    "flush_node",
+    "get_memory_stats",
     "join_heads",
+    "memory_flush",
+    "needs_compaction",
+    "summarization_node",
+    "with_previous_context",
 ]
 
 

@@ -12,6 +12,7 @@ MemEngineError
 │   ├── StoreLockedError                     another process maintains the derived indexes
 │   └── StorageFullError                     the disk is full; what was acknowledged is kept
 ├── ScopeError (PermissionError)             the actor may not write there
+├── ChatModelError                           a chat model failed or its reply cannot be used
 ├── EmbeddingError                           an embedder failed or answered nonsense
 │   └── EmbeddingModelChangedError           the store was indexed with another model
 └── JobError                                 a job cannot be done, however often it is tried
@@ -96,6 +97,10 @@ class StorageFullError(StorageError):
 
 class ScopeError(MemEngineError, PermissionError):
     """The actor may not write to this scope."""
+
+
+class ChatModelError(MemEngineError):
+    """A chat model failed, refused, or its reply cannot be used."""
 
 
 class EmbeddingError(MemEngineError):

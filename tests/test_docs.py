@@ -63,6 +63,20 @@ def test_recipe_of_forks_runs_and_tells_the_truth(somewhere, capsys):
     seen["engine"].close()
 
 
+def test_recipes_for_conversations_run_in_order(somewhere, capsys):
+    page = (ROOT / "docs" / "conversations.md").read_text(encoding="utf-8")
+    seen: dict[str, object] = {"__name__": "recipe"}
+    for block in re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE):
+        exec(compile(block, "conversations.md", "exec"), seen)  # noqa: S102  # the point of the test
+    told = capsys.readouterr().out
+    assert "Kiln 0 must reach 900 degrees." in told
+    assert "16 messages in all" in told
+    assert "Kiln 2 must reach 902 degrees." in told
+    assert len(seen["result"].messages) + len(seen["result"].archived) == 50
+    assert seen["prompt"][0].type == "system"
+    seen["engine"].close()
+
+
 def test_first_python_block_is_a_retriever_in_under_ten_lines():
     lines = [line for line in blocks("python")[0].splitlines() if line.strip()]
     assert len(lines) < 10

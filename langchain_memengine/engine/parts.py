@@ -240,6 +240,10 @@ class EngineParts:
         """Class and model of the embedder, ``None`` in keyword-only mode."""
         return self._embedding.name
 
+    def now(self) -> datetime:
+        """Return the time that the engine's clock shows, aware, in UTC."""
+        return self._clock()
+
     def wait_for_chroma(self) -> None:
         """Wait until Chroma has caught up with what searches asked of it."""
         if self._chroma is not None:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from dataclasses import dataclass
 
+from langchain_memengine.text.fencing import defused
 from langchain_memengine.types import Hit
-
-_LOOK_ALIKE = re.compile(r"<(\s*/?\s*memor(?:y|ies)\b)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +45,11 @@ class Recalled:
             f"<{fence}>",
         ]
         if self.pinned.strip():
-            parts += ['<memory origin="pinned" at="MEMORY.md">', _defused(self.pinned), "</memory>"]
+            parts += ['<memory origin="pinned" at="MEMORY.md">', defused(self.pinned), "</memory>"]
         for hit in self.hits:
             parts += [
                 f'<memory origin="{hit.receipt.origin}" at="{_attribute(hit.location)}">',
-                _defused(hit.text),
+                defused(hit.text),
                 "</memory>",
             ]
         parts.append(f"</{fence}>")
@@ -70,11 +68,6 @@ def capped(text: str, max_chars: int) -> str:
         return text
     cut = text.rfind("\n", 0, max_chars + 1)
     return text[:max_chars] if cut <= 0 else text[:cut]
-
-
-def _defused(text: str) -> str:
-    """Return text in which nothing looks like the fence's tags."""
-    return _LOOK_ALIKE.sub(r"&lt;\1", text.strip("\n"))
 
 
 def _attribute(text: str) -> str:
