@@ -56,6 +56,12 @@ class Ranking(BaseModel):
     rank_weight: float = Field(
         0.0, ge=0, description="Share of the reciprocal ranks in `blend`; 1 is a top rank in a leg."
     )
+    author_boost: float = Field(
+        0.0, ge=0, description="Added where the query names the author, and not all authors."
+    )
+    date_boost: float = Field(
+        0.0, ge=0, description="Added to what happened at a time that the query names."
+    )
     alpha: float = Field(0.5, description="Share of BM25 in `rerank`; outside 0 to 1 means 0.5.")
     min_score: float | None = Field(
         None, description="Lower scores are no hits (before decay and bonus)."
@@ -118,6 +124,8 @@ RANKINGS: Mapping[str, Ranking] = {
         vector_weight=0.8,
         context_weight=0.8,
         rank_weight=0.05,
+        author_boost=0.2,
+        date_boost=0.5,
         decay_weight=0.1,
         access_bonus=0.000003,
     ),

@@ -71,6 +71,8 @@ class Place(NamedTuple):
     decay: float
     bonus: float
     context_rank: int
+    author_boost: float
+    date_boost: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,8 @@ class RankedView:
             scores.decay,
             scores.bonus,
             scores.context_rank,
+            scores.author_boost,
+            scores.date_boost,
         )
         return list(map(Place, *(column[positions].tolist() for column in columns)))
 

@@ -15,6 +15,7 @@ from langchain_memengine.retrieval import fusion, legs
 from langchain_memengine.retrieval.embedding_cache import EmbeddingCache
 from langchain_memengine.retrieval.fusion import Ranked
 from langchain_memengine.retrieval.legs import VectorLeg
+from langchain_memengine.retrieval.mentions import with_mentions
 from langchain_memengine.retrieval.partitions import Partitions
 from langchain_memengine.retrieval.query import Place, Query, RankedView, Stopwatch
 from langchain_memengine.retrieval.vector_index import ChromaFollower, ChromaIndex
@@ -102,6 +103,7 @@ class Searcher:
                     degraded.append(f"vector: {view.unembedded} chunks have no embedding yet")
             watch.lap("vector")
             found, positions = legs.candidates(view, keyword, leg, fetch_k, mask, to_ms(query.now))
+            found = with_mentions(found, positions, view, words, query)
             ranked = fusion.rank(
                 found,
                 query.ranking,
@@ -252,5 +254,7 @@ def _hit(place: Place, stored: StoredChunk, vector_path: VectorPath | None, rank
             ranking=ranking,
             origin=stored.origin,
             trust=stored.trust,
+            author_boost=place.author_boost,
+            date_boost=place.date_boost,
         ),
     )
