@@ -44,6 +44,12 @@ class Ranking(BaseModel):
     rrf_k: float = Field(60.0, gt=0, description="Rank constant of reciprocal rank fusion.")
     keyword_weight: float = Field(1.0, ge=0, description="Weight of the keyword leg.")
     vector_weight: float = Field(1.0, ge=0, description="Weight of the vector leg.")
+    vector_gain: float = Field(
+        0.0,
+        ge=0,
+        description="Share by which `vector_weight` rises for each standard deviation that the "
+        "nearest text stands out by, beyond what chance gives; it doubles at most.",
+    )
     context_weight: float = Field(
         0.0, ge=0, description="Weight of what stands around: the file or conversation as a whole."
     )
@@ -122,6 +128,7 @@ RANKINGS: Mapping[str, Ranking] = {
         method="blend",
         rrf_k=10.0,
         vector_weight=0.8,
+        vector_gain=0.5,
         context_weight=0.8,
         rank_weight=0.05,
         author_boost=0.2,

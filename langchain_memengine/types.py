@@ -178,6 +178,8 @@ class Receipt:
         trust: How far it may influence the agent.
         author_boost: Part of ``fused`` that is there because the query names the author.
         date_boost: Part of ``fused`` that is there because the query names the time.
+        vector_weight: Weight of the vector leg in this search: the ranking's, or more where the
+            nearest text stood out; ``None`` without that leg.
     """
 
     keyword_rank: int | None
@@ -196,6 +198,7 @@ class Receipt:
     trust: Trust
     author_boost: float = 0.0
     date_boost: float = 0.0
+    vector_weight: float | None = None
 
     def __str__(self) -> str:
         """Return the parts that applied, on one line."""

@@ -83,6 +83,7 @@ class RankedView:
         candidates: What the legs know.
         ranked: Their order and scores.
         vector_path: Which index answered the vector leg.
+        vector_weight: Weight of the vector leg; ``None`` without one.
         min_cosine: Cosine that alone makes a hit.
         degraded: What made the answer poorer than asked.
     """
@@ -90,6 +91,7 @@ class RankedView:
     candidates: Candidates
     ranked: Ranked
     vector_path: VectorPath | None
+    vector_weight: float | None
     min_cosine: float
     degraded: tuple[str, ...]
 
