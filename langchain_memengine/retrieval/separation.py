@@ -14,6 +14,7 @@ from langchain_memengine.retrieval.view import View
 
 _SAMPLE = 400
 _FEW = 16
+_ROUNDING = 1e-12  # variance of cosines that differ by single-precision rounding only
 _AT_MOST = 2.0  # times the ranking's own weight
 
 
@@ -48,7 +49,8 @@ def separation(best: float, sample: NDArray[np.float64], texts: int) -> float:
     """
     if len(sample) < _FEW:
         return 0.0
-    spread = float(sample.std())
-    if spread < np.finfo(np.float32).eps:
+    mean = float(sample.sum()) / len(sample)
+    variance = float(sample @ sample) / len(sample) - mean * mean  # std() takes ten times as long
+    if variance < _ROUNDING:
         return 0.0
-    return (best - float(sample.mean())) / spread - sqrt(2 * log(texts))
+    return (best - mean) / sqrt(variance) - sqrt(2 * log(texts))
