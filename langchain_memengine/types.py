@@ -198,6 +198,10 @@ class Receipt:
         ranking: Name of the ranking preset.
         origin: Where the text came from.
         trust: How far it may influence the agent.
+        author_boost: Part of ``fused`` that is there because the query names the author.
+        date_boost: Part of ``fused`` that is there because the query names the time.
+        vector_weight: Weight of the vector leg in this search: the ranking's, or more where the
+            nearest text stood out; ``None`` without that leg.
     """
 
     keyword_rank: int | None
@@ -214,6 +218,9 @@ class Receipt:
     ranking: str
     origin: Origin
     trust: Trust
+    author_boost: float = 0.0
+    date_boost: float = 0.0
+    vector_weight: float | None = None
 
     def __str__(self) -> str:
         """Return the parts that applied, on one line."""
@@ -225,6 +232,10 @@ class Receipt:
             parts.append(f"cosine {self.cosine:.2f}{place}")
         if self.context_rank is not None:
             parts.append(f"context #{self.context_rank}")
+        if self.author_boost:
+            parts.append(f"author + {self.author_boost:.2f}")
+        if self.date_boost:
+            parts.append(f"date + {self.date_boost:.2f}")
         if self.age_days is not None:
             parts.append(f"{self.age_days:.0f} days old × {self.decay:.2f}")
         if self.access_bonus:

@@ -77,7 +77,13 @@ def _why(hit: Hit) -> str:
         reasons.append(
             f"its meaning is near (cosine {receipt.cosine:.2f}, rank {receipt.vector_rank})"
         )
-    return f"Found because {' and '.join(reasons)}."
+    names = [
+        f"its {part} (+{boost:.2f})"
+        for part, boost in (("author", receipt.author_boost), ("time", receipt.date_boost))
+        if boost
+    ]
+    named = f" The query names {' and '.join(names)}." if names else ""
+    return f"Found because {' and '.join(reasons)}.{named}"
 
 
 def _why_no_candidate(query: Query) -> str:

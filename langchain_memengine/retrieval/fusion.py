@@ -11,6 +11,7 @@ from langchain_memengine.config import Ranking
 from langchain_memengine.retrieval.decay import Floats, rescore
 
 Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 
 ABSENT = 0
 """Rank of a candidate in a leg that does not have it; ranks start at 1."""
@@ -32,6 +33,19 @@ class Context:
 
 
 @dataclass(frozen=True, slots=True)
+class Mentions:
+    """What of each candidate the query names.
+
+    Attributes:
+        author: Whether it names who wrote it.
+        date: Whether it names when it happened.
+    """
+
+    author: Mask
+    date: Mask
+
+
+@dataclass(frozen=True, slots=True)
 class Candidates:
     """What the legs know, one entry a candidate in every array.
 
@@ -44,6 +58,7 @@ class Candidates:
         age_days: Age; NaN never ages.
         accesses: Access counts.
         context: What stands around them; ``None`` when it was not asked for, or is nothing.
+        mentions: What of them the query names; ``None`` when that is nothing.
     """
 
     nums: Ints
@@ -54,6 +69,7 @@ class Candidates:
     age_days: Floats
     accesses: Ints
     context: Context | None = None
+    mentions: Mentions | None = None
 
     def __len__(self) -> int:
         """Return the number of candidates."""
@@ -71,6 +87,8 @@ class Ranked:
         decay: Factor of the age.
         bonus: Added for accesses.
         context_rank: Rank by what stands around, ``ABSENT`` without any.
+        author_boost: Part of ``fused`` that is there because the query names the author.
+        date_boost: Part of it because the query names the time.
     """
 
     order: Ints
@@ -79,6 +97,8 @@ class Ranked:
     decay: Floats
     bonus: Floats
     context_rank: Ints
+    author_boost: Floats
+    date_boost: Floats
 
 
 def rank(
@@ -114,6 +134,8 @@ def rank(
             fused = _reranked(candidates, ranking)
         case "similarity":
             fused = _similarity(candidates)
+    author_boost, date_boost = _boosts(candidates, ranking)
+    fused += author_boost + date_boost
     score, factor, bonus = rescore(fused, candidates.age_days, candidates.accesses, ranking)
     may_be_hit = ((candidates.bm25 > 0) | (candidates.cosine >= min_cosine)) & np.isfinite(fused)
     if ranking.min_score is not None:
@@ -121,7 +143,7 @@ def rank(
     (hits,) = may_be_hit.nonzero()
     age = np.fmax(candidates.age_days[hits], 0.0)  # what never ages is as new as can be
     order = np.lexsort((candidates.nums[hits], age, -score[hits]))
-    return Ranked(hits[order], score, fused, factor, bonus, context_rank)
+    return Ranked(hits[order], score, fused, factor, bonus, context_rank, author_boost, date_boost)
 
 
 def normalised(bm25: Floats) -> Floats:
@@ -162,6 +184,16 @@ def _evidence(
     highest = candidates.bm25.max(initial=0.0) or 1.0
     beyond = np.fmax((cosine - chance) / (1.0 - chance), 0.0)  # fmax prefers a number to NaN
     return ranking.keyword_weight * bm25 / highest + ranking.vector_weight * beyond
+
+
+def _boosts(candidates: Candidates, ranking: Ranking) -> tuple[Floats, Floats]:
+    """Return what each candidate gets for its author and for its date."""
+    mentions = candidates.mentions
+    by_author, by_date = np.zeros(len(candidates)), np.zeros(len(candidates))
+    if mentions is not None:
+        by_author[mentions.author] = ranking.author_boost
+        by_date[mentions.date] = ranking.date_boost
+    return by_author, by_date
 
 
 def _reciprocal_ranks(candidates: Candidates, context_rank: Ints, ranking: Ranking) -> Floats:

@@ -102,6 +102,8 @@ class Place(NamedTuple):
     decay: float
     bonus: float
     context_rank: int
+    author_boost: float
+    date_boost: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +114,7 @@ class RankedView:
         candidates: What the legs know.
         ranked: Their order and scores.
         vector_path: Which index answered the vector leg.
+        vector_weight: Weight of the vector leg; ``None`` without one.
         min_cosine: Cosine that alone makes a hit.
         degraded: What made the answer poorer than asked.
         hidden: Memory commits that cannot be seen from the query's vantage.
@@ -120,6 +123,7 @@ class RankedView:
     candidates: Candidates
     ranked: Ranked
     vector_path: VectorPath | None
+    vector_weight: float | None
     min_cosine: float
     degraded: tuple[str, ...]
     hidden: frozenset[str] = frozenset()
@@ -140,6 +144,8 @@ class RankedView:
             scores.decay,
             scores.bonus,
             scores.context_rank,
+            scores.author_boost,
+            scores.date_boost,
         )
         values = [column[positions].tolist() for column in columns]
         return list(map(Place._make, zip(*values, strict=True)))

@@ -18,15 +18,17 @@ from langchain_memengine.retrieval.chroma_follower import ChromaFollower
 from langchain_memengine.retrieval.embedding_cache import EmbeddingCache
 from langchain_memengine.retrieval.fusion import Ranked
 from langchain_memengine.retrieval.legs import VectorLeg
+from langchain_memengine.retrieval.mentions import with_mentions
 from langchain_memengine.retrieval.partitions import Partitions
 from langchain_memengine.retrieval.query import Place, Query, RankedView, Stopwatch
+from langchain_memengine.retrieval.separation import trusting
 from langchain_memengine.retrieval.vector_index import ChromaIndex
 from langchain_memengine.retrieval.view import View
 from langchain_memengine.storage import chunks
 from langchain_memengine.storage.chunk_values import StoredChunk
 from langchain_memengine.storage.database import Counters, Database, Transaction, to_ms
 from langchain_memengine.text.words import WordSplitter
-from langchain_memengine.types import Filter, Hit, Receipt, SearchResult, VectorPath
+from langchain_memengine.types import Filter, Hit, Receipt, SearchResult
 
 MAX_QUERY_WORDS = 64
 """Words of a query that are searched: its last ones, where the question stands."""
@@ -107,18 +109,25 @@ class Searcher:
                     degraded.append(f"vector: {view.unembedded} chunks have no embedding yet")
             watch.lap("vector")
             found, positions = legs.candidates(view, keyword, leg, fetch_k, mask, to_ms(query.now))
+            found = with_mentions(found, positions, view, words, query)
+            ranking = trusting(query.ranking, view, leg)
             ranked = fusion.rank(
                 found,
-                query.ranking,
+                ranking,
                 min_cosine=self._min_cosine(view),
                 chance_cosine=view.unrelated.average,
             )
             if query.ranking.mmr_lambda is not None:
                 ranked = _diversified(view, positions, ranked, query.k, query.ranking.mmr_lambda)
             watch.lap("fuse")
-        path = leg.path if leg else None
         return RankedView(
-            found, ranked, path, self._min_cosine(view), tuple(degraded), unseen.commits
+            found,
+            ranked,
+            leg.path if leg else None,
+            ranking.vector_weight if leg else None,
+            self._min_cosine(view),
+            tuple(degraded),
+            unseen.commits,
         )
 
     def hits(self, tx: Transaction, query: Query, ranked: RankedView) -> Iterator[Hit]:
@@ -137,7 +146,7 @@ class Searcher:
             if query.ranking.mmr_lambda is None:
                 found.sort(key=_by_score_age_id)
             for place, stored in found:
-                yield _hit(place, stored, ranked.vector_path, query.ranking.name)
+                yield _hit(place, stored, ranked, query.ranking.name)
 
     def _model(self, tx: Transaction, counters: Counters) -> tuple[str | None, list[str]]:
         """Return the model whose vectors can be searched, or what stands in the way."""
@@ -238,7 +247,7 @@ def _by_score_age_id(found: tuple[Place, StoredChunk]) -> tuple[float, float, st
     return -place.score, age, stored.id
 
 
-def _hit(place: Place, stored: StoredChunk, vector_path: VectorPath | None, ranking: str) -> Hit:
+def _hit(place: Place, stored: StoredChunk, ranked: RankedView, ranking: str) -> Hit:
     return Hit(
         id=stored.id,
         text=stored.text,
@@ -258,7 +267,7 @@ def _hit(place: Place, stored: StoredChunk, vector_path: VectorPath | None, rank
             bm25=place.bm25 or None,
             vector_rank=place.vector_rank or None,
             cosine=None if isnan(place.cosine) else place.cosine,
-            vector_path=vector_path if place.vector_rank else None,
+            vector_path=ranked.vector_path if place.vector_rank else None,
             context_rank=place.context_rank or None,
             fused=place.fused,
             age_days=None if isnan(place.age_days) else place.age_days,
@@ -268,5 +277,8 @@ def _hit(place: Place, stored: StoredChunk, vector_path: VectorPath | None, rank
             ranking=ranking,
             origin=stored.origin,
             trust=stored.trust,
+            author_boost=place.author_boost,
+            date_boost=place.date_boost,
+            vector_weight=ranked.vector_weight,
         ),
     )

@@ -36,7 +36,7 @@ from langchain_memengine.workspace.files import write_atomic
 
 logger = logging.getLogger(__name__)
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 """Raised with every change of the files' meaning, so that older ones are built again."""
 
 MIN_CHUNKS = 500
@@ -45,7 +45,16 @@ MIN_CHUNKS = 500
 _MIN_LIVING = 0.5  # share of the slots; below, building again is better: it leaves no empty slot
 _MAX_DRIFT = 0.01  # share of the slots that may change until writing everything again pays
 _MANIFEST = "manifest.json"
-_SLOT_ARRAYS = ("event_days", "accesses", "lengths", "alive", "present", "groups", "places")
+_SLOT_ARRAYS = (
+    "event_days",
+    "accesses",
+    "lengths",
+    "alive",
+    "present",
+    "groups",
+    "places",
+    "authors",
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,6 +77,7 @@ def index_rows(tx: Transaction, partition: str, *, after_seq: int = 0) -> list[I
         chunks.c.text_hash,
         chunks.c.event_at,
         chunks.c.thread_id,
+        chunks.c["metadata"],
     )
     rows = tx.connection.execute(
         select(*columns)

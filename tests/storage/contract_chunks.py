@@ -133,7 +133,9 @@ class ChunkContract:
         (num,) = numbers(database).values()
         with database.read() as tx:
             assert chunks.index_rows(tx, "shared") == [
-                IndexRow(num, "text", "", "a.md", piece("text").hash, 2500)
+                IndexRow(
+                    num, "text", "", "a.md", piece("text").hash, 2500, None, '{"a": "é", "b": 1}'
+                )
             ]
             assert chunks.filter_rows(tx, "shared") == {
                 num: FilterRow("a.md", "file:w/a.md", "global", '{"a": "é", "b": 1}')
