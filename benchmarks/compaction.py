@@ -28,6 +28,7 @@ from timing import report
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the fakes of the tests
 
 from langchain_memengine.conversation.compaction import CompactionLimits, tool_groups
+from langchain_memengine.conversation.summaries import with_previous_context
 from langchain_memengine.conversation.summarization import Summarizer
 from langchain_memengine.conversation.thread import Thread
 from langchain_memengine.conversation.transcript import is_human
@@ -88,6 +89,29 @@ def ours() -> Compact:
         return Outcome(left, left, set(archive.ids("t")), update)
 
     return compact
+
+
+def ours_in_turns(limit: int, summary: str) -> Callable[[list[BaseMessage]], Any]:
+    """Return what our node leaves of a history, turn after turn, and what the model is shown."""
+    node = Summarizer(
+        MemoryArchive(),
+        CompactionLimits(max_tokens=limit),
+        piece_tokens=100_000,
+        trims=True,
+        on_trimmed=None,
+    )
+    state: dict[str, Any] = {}
+
+    def prompt(history: list[BaseMessage]) -> tuple[list[BaseMessage], list[BaseMessage]]:
+        head = state.get("memory_head", "").partition("<")[0]
+        thread = Thread("t", "u", ("u",), head, datetime(2026, 1, 1, tzinfo=UTC))
+        model = ScriptedChatModel(replies=[summary])
+        update = answered(node.steps({**state, "messages": history}, thread), model).store()
+        left = list(add_messages(history, update.pop("messages", [])))
+        state.update(update)
+        return left, with_previous_context(left, state.get("summary", ""))
+
+    return prompt
 
 
 def langchain() -> Compact:
