@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from langchain_memengine.faces.history import MemEngineChatMessageHistory
     from langchain_memengine.faces.nodes import MemoryState, flush_node, summarization_node
     from langchain_memengine.faces.retriever import MemEngineRetriever
+    from langchain_memengine.faces.store import MemEngineStore
     from langchain_memengine.jobs.reports import JobsReport
     from langchain_memengine.retrieval.diagnosis import DoctorReport
     from langchain_memengine.retrieval.recall import Recalled
@@ -68,6 +69,7 @@ _HOMES = {
     "MemEngineConfig": "config",
     "MemEngineError": "errors",
     "MemEngineRetriever": "faces.retriever",
+    "MemEngineStore": "faces.store",
     "MemoryEngine": "engine.memory_engine",
     "MemoryState": "faces.nodes",
     "Ranking": "config",
@@ -101,6 +103,7 @@ __all__ = [
     "MemEngineConfig",
     "MemEngineError",
     "MemEngineRetriever",
+    "MemEngineStore",
     "MemoryEngine",
     "MemoryState",
     "Ranking",

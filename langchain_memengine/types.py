@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
-Scope = Literal["global", "personal", "agent_notes", "agent_config", "wiki", "db_cache"]
+Scope = Literal["global", "personal", "agent_notes", "agent_config", "wiki", "db_cache", "store"]
 """Who may read and write a memory; see ``retrieval.visibility``."""
 
 Origin = Literal["user", "assistant", "tool", "file", "app", "llm_extract"]

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langchain_memengine.errors import ConfigurationError
+from langchain_memengine.retrieval.growing import GrowingArray
 from langchain_memengine.storage.chunk_values import FilterRow
 from langchain_memengine.text.sanitize import clean_metadata
 from langchain_memengine.types import Filter
@@ -25,21 +26,27 @@ class CodedColumn:
     """A column with few different values: a condition is evaluated once for each of them."""
 
     def __init__(self, values: Iterable[Any]) -> None:
-        codes: dict[str, int] = {}
+        self._code_of: dict[str, int] = {}
         self._distinct: list[Any] = []
+        self._codes = GrowingArray(np.int32)
+        self.extend(values)
+
+    def extend(self, values: Iterable[Any]) -> None:
+        """Append rows."""
         rows: list[int] = []
         for value in values:
             key = "" if value is _MISSING else json.dumps(value, sort_keys=True)
-            code = codes.setdefault(key, len(codes))
+            code = self._code_of.setdefault(key, len(self._code_of))
             if code == len(self._distinct):
                 self._distinct.append(value)
             rows.append(code)
-        self._codes = np.asarray(rows, np.int32)
+        self._codes.extend(np.asarray(rows, np.int32))
 
     def matching(self, condition: Condition) -> Mask:
         """Return which rows have a value that satisfies the condition; missing ones never do."""
         verdicts = [value is not _MISSING and condition(value) for value in self._distinct]
-        return np.asarray(verdicts, np.bool_)[self._codes]
+        mask: Mask = np.asarray(verdicts, np.bool_)[self._codes.values]
+        return mask
 
 
 class FilterColumns:
@@ -49,10 +56,25 @@ class FilterColumns:
         rows: One for each slot.
     """
 
-    def __init__(self, rows: Sequence[FilterRow]) -> None:
-        self._metadata: list[Mapping[str, Any]] | None = None
-        self._rows = rows
+    def __init__(self, rows: Sequence[FilterRow] = ()) -> None:
+        self._rows: list[FilterRow] = list(rows)
+        self._metadata: list[Mapping[str, Any]] = []
         self._columns: dict[str, CodedColumn] = {}
+        self._metadata_columns: dict[str, CodedColumn] = {}
+
+    def __len__(self) -> int:
+        """Return the number of slots."""
+        return len(self._rows)
+
+    def extend(self, rows: Sequence[FilterRow]) -> None:
+        """Append slots."""
+        self._rows += rows
+        for name, column in self._columns.items():
+            column.extend(_FIELDS[name](row) for row in rows)
+        if self._metadata_columns:
+            new = self._parsed()
+            for key, column in self._metadata_columns.items():
+                column.extend(metadata.get(key, _MISSING) for metadata in new)
 
     def mask(self, wanted: Filter) -> Mask:
         """Return which slots pass everything but the time range.
@@ -64,12 +86,13 @@ class FilterColumns:
         if wanted.path is not None:
             mask &= self._field("path").matching(_path_condition(wanted.path))
         if wanted.sources:
-            conditions = [source_condition(source) for source in wanted.sources]
-            mask &= self._field("source").matching(lambda uri: any(c(uri) for c in conditions))
+            mask &= self._field("source").matching(_sources_condition(wanted.sources))
         if wanted.not_sources:
             mask &= ~self._field("source").matching(wanted.not_sources.__contains__)
         if wanted.source is not None:
-            mask &= self._field("source").matching(source_condition(wanted.source))
+            # Whatever begins with "a/b/" is in a folder that does; of folders there are few.
+            name = "folder" if wanted.source.endswith("/*") else "source"
+            mask &= self._field(name).matching(source_condition(wanted.source))
         if wanted.scope is not None:
             mask &= self._field("scope").matching(lambda scope: bool(scope == wanted.scope))
         return mask & self._metadata_mask(wanted.metadata)
@@ -87,17 +110,30 @@ class FilterColumns:
 
     def _field(self, name: str) -> CodedColumn:
         if name not in self._columns:
-            self._columns[name] = CodedColumn(getattr(row, name) for row in self._rows)
+            self._columns[name] = CodedColumn(map(_FIELDS[name], self._rows))
         return self._columns[name]
 
     def _metadata_column(self, key: str) -> CodedColumn:
-        name = f"metadata {key}"
-        if name not in self._columns:
-            if self._metadata is None:
-                self._metadata = [json.loads(row.metadata_json) for row in self._rows]
-            self._columns[name] = CodedColumn(row.get(key, _MISSING) for row in self._metadata)
-        return self._columns[name]
+        if key not in self._metadata_columns:
+            self._parsed()
+            self._metadata_columns[key] = CodedColumn(
+                metadata.get(key, _MISSING) for metadata in self._metadata
+            )
+        return self._metadata_columns[key]
 
+    def _parsed(self) -> list[Mapping[str, Any]]:
+        """Read the metadata of the slots that are new since the last time; return it."""
+        new = [json.loads(row.metadata_json) for row in self._rows[len(self._metadata) :]]
+        self._metadata += new
+        return new
+
+
+_FIELDS: Mapping[str, Callable[[FilterRow], str]] = {
+    "path": lambda row: row.path,
+    "source": lambda row: row.source,
+    "folder": lambda row: row.source[: row.source.rfind("/") + 1],
+    "scope": lambda row: row.scope,
+}
 
 _COMBINATIONS = {"$and": np.logical_and, "$or": np.logical_or}
 
@@ -120,6 +156,13 @@ def source_condition(wanted: str) -> Condition:
         prefix = wanted[:-1]
         return lambda source: bool(source.startswith(prefix))
     return lambda source: bool(source == wanted)
+
+
+def _sources_condition(wanted: Sequence[str]) -> Condition:
+    """Return the condition for one of several sources; however many, each URI is looked up once."""
+    whole = frozenset(source for source in wanted if not source.endswith("*"))
+    beginnings = tuple(source[:-1] for source in wanted if source.endswith("*"))
+    return lambda uri: uri in whole or uri.startswith(beginnings)
 
 
 def metadata_condition(key: str, wanted: Any) -> Condition:

@@ -140,17 +140,13 @@ class Indexer:
                 progress(done, len(new))
         return self._writer.report(tally)
 
-    def put_with(
-        self, new: Mapping[str, TextChunks], also: Callable[[Transaction], None]
-    ) -> IndexReport:
+    def put_with(self, new: Mapping[str, TextChunks], also: Callable[[Transaction], None]) -> None:
         """Make these the chunks of their sources and do ``also``, all in one transaction.
 
         Raises:
             StorageError: The database failed; nothing is stored, and ``also`` was not done.
         """
-        tally = Tally(indexed=len(new))
-        self._writer.store(new, tally, also)
-        return self._writer.report(tally)
+        self._writer.store(new, Tally(), also)
 
     def delete(self, sources: Sequence[str]) -> None:
         """Remove all chunks of these sources."""

@@ -82,7 +82,7 @@ class Partition:
         self._nums = GrowingArray(np.int64)
         self._event_days = GrowingArray(np.float64)  # since 1970; NaN for what never ages
         self._accesses = GrowingArray(np.int64)
-        self._columns: FilterColumns | None = None
+        self._columns = FilterColumns()
         self._unrelated: Unrelated | None = None
 
     @property
@@ -171,9 +171,10 @@ class Partition:
 
     def mask(self, tx: Transaction, wanted: Filter, since: int | None, until: int | None) -> Mask:
         """Return which slots pass a filter; times are milliseconds."""
-        if self._columns is None:
-            rows = chunks.filter_rows(tx, self.key)
-            self._columns = FilterColumns([rows.get(num, _NO_ROW) for num in self.nums.tolist()])
+        unread = self.nums[len(self._columns) :].tolist()
+        if unread:  # a row never changes: another value is another row
+            rows = chunks.filter_rows(tx, self.key, from_num=unread[0])
+            self._columns.extend([rows.get(num, _NO_ROW) for num in unread])
         mask = self._columns.mask(wanted)
         event_days = self._event_days.values  # comparisons with NaN are false
         if since is not None:
@@ -194,13 +195,11 @@ class Partition:
             self._follow_vectors(tx, after_seq=0)
         elif counters.changes != self.changes:
             self._follow_vectors(tx, after_seq=self.changes)
-        if counters.accesses != self._accesses_seen or len(self._nums) > oldest_new:
-            self._follow_accesses(tx, oldest_new)
+        self._follow_accesses(tx, oldest_new, changed=counters.accesses != self._accesses_seen)
         self.changes = counters.changes
         self._accesses_seen = counters.accesses
 
     def _follow_rows(self, tx: Transaction) -> None:
-        self._columns = None
         removed = chunks.removed_nums(tx, self.key, after_seq=self.changes)
         gone = self.slots_of(np.asarray(removed, np.int64)).tolist()
         self.keyword.remove(gone)
@@ -235,12 +234,14 @@ class Partition:
         self.keyword.add([self._splitter(keyword_text(row)) for row in rows])
         self.vectors.grow_to(len(self._nums))
 
-    def _follow_accesses(self, tx: Transaction, oldest_new: int) -> None:
+    def _follow_accesses(self, tx: Transaction, oldest_new: int, *, changed: bool) -> None:
         """Read the counts that changed, and those of chunks that came back as new rows."""
-        known = int(self.nums[oldest_new - 1]) if oldest_new else 0
-        counts = access.counts_of_partition(
-            tx, self.key, after_seq=self._accesses_seen, after_num=known
-        )
+        counts: dict[int, int] = {}
+        if len(self._nums) > oldest_new:
+            newest_known = int(self.nums[oldest_new - 1]) if oldest_new else 0
+            counts = access.counts_of_partition(tx, self.key, after_num=newest_known)
+        if changed:
+            counts |= access.counts_of_partition(tx, self.key, after_seq=self._accesses_seen)
         for num, times in counts.items():
             self.accesses[self.slots_of(np.asarray([num]))] = times
 

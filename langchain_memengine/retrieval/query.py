@@ -57,6 +57,7 @@ class Query:
         max_chars: Characters of all hits together; 0 is unlimited.
         max_tokens: Estimated tokens of all hits together; 0 is unlimited.
         vantage: From where it is looked at what conversations learnt.
+        min_cosine: Similarity that alone makes a hit; ``None`` as the settings say.
     """
 
     text: str
@@ -68,6 +69,7 @@ class Query:
     max_chars: int = 0
     max_tokens: int = 0
     vantage: Vantage = Vantage()
+    min_cosine: float | None = None
 
     def __post_init__(self) -> None:
         """Reject numbers that mean nothing.

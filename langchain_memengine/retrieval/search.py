@@ -111,10 +111,11 @@ class Searcher:
             found, positions = legs.candidates(view, keyword, leg, fetch_k, mask, to_ms(query.now))
             found = with_mentions(found, positions, view, words, query)
             ranking = trusting(query.ranking, view, leg)
+            min_cosine = self._min_cosine(view, query)
             ranked = fusion.rank(
                 found,
                 ranking,
-                min_cosine=self._min_cosine(view),
+                min_cosine=min_cosine,
                 chance_cosine=view.unrelated.average,
             )
             if query.ranking.mmr_lambda is not None:
@@ -125,7 +126,7 @@ class Searcher:
             ranked,
             leg.path if leg else None,
             ranking.vector_weight if leg else None,
-            self._min_cosine(view),
+            min_cosine,
             tuple(degraded),
             unseen.commits,
         )
@@ -154,8 +155,8 @@ class Searcher:
         change = self._embedding.model_change(tx) if model is None else None
         return model, [] if change is None else [f"vector: {change}"]
 
-    def _min_cosine(self, view: View) -> float:
-        floor = self._config.min_cosine
+    def _min_cosine(self, view: View, query: Query) -> float:
+        floor = self._config.min_cosine if query.min_cosine is None else query.min_cosine
         return view.unrelated.rarely_over if floor is None else floor
 
     def _vector_leg(

@@ -8,7 +8,7 @@ from langchain_memengine.types import Actor, Scope
 from langchain_memengine.workspace.layout import slug
 
 _ADMIN_SCOPES: frozenset[Scope] = frozenset({"global", "agent_config"})
-_ENGINE_SCOPES: frozenset[Scope] = frozenset({"agent_notes", "wiki", "db_cache"})
+_ENGINE_SCOPES: frozenset[Scope] = frozenset({"agent_notes", "wiki", "db_cache", "store"})
 
 
 def readable_partitions(actor: Actor) -> tuple[str, ...]:

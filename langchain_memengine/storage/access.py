@@ -28,12 +28,9 @@ def record(tx: Transaction, accesses: Mapping[str, int], *, now: datetime) -> No
 
 
 def counts_of_partition(
-    tx: Transaction, partition: str, *, after_seq: int = 0, after_num: int | None = None
+    tx: Transaction, partition: str, *, after_seq: int = 0, after_num: int = 0
 ) -> dict[int, int]:
-    """Return counts by chunk number: those changed later, and those of later chunks if asked."""
-    wanted = chunk_access.c.seq > after_seq
-    if after_num is not None:
-        wanted = wanted | (chunks.c.num > after_num)
+    """Return counts by chunk number: of chunks above a number that changed after ``after_seq``."""
     rows = tx.connection.execute(
         select(chunks.c.num, chunk_access.c.count)
         .join(
@@ -44,7 +41,8 @@ def counts_of_partition(
         .where(
             chunks.c.store_id == tx.store_id,
             chunks.c.partition_key == partition,
-            wanted,
+            chunks.c.num > after_num,
+            chunk_access.c.seq > after_seq,
         )
     )
     return dict(rows.all())

@@ -139,6 +139,6 @@ def partition_key(scope: Scope, owner: str) -> str:
     """
     if scope in {"global", "agent_notes"}:
         return SHARED_PARTITION
-    if scope == "personal":
-        return f"personal/{owner}"
+    if scope in {"personal", "store"}:
+        return f"{scope}/{owner}"
     return scope

@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import RowMapping, bindparam, delete, func, insert, select
 
 from langchain_memengine.errors import NotFoundError
+from langchain_memengine.storage import originals
 from langchain_memengine.storage.chunk_values import (
     FilterRow,
     IndexRow,
@@ -31,13 +32,14 @@ def replace_sources(
     """Make these the chunks of their sources; chunks that stay the same keep their rows.
 
     A chunk stays when its id and everything it carries are unchanged, so the derived indexes
-    follow only what really changed.
+    follow only what really changed. Originals are no longer those of what is stored, and go.
 
     Args:
         tx: An open write transaction.
         new: The chunks of each source; none removes the source.
         now: Time of the change.
     """
+    originals.forget(tx, list(new))
     old = {row["id"]: row for row in _rows_of_sources(tx, list(new))}
     wanted = {
         chunk.id: _values(tx, chunk, provenance, now)
@@ -91,11 +93,15 @@ def index_rows(tx: Transaction, partition: str, *, after_seq: int = 0) -> list[I
     return [IndexRow(*row) for row in rows]
 
 
-def filter_rows(tx: Transaction, partition: str) -> dict[int, FilterRow]:
-    """Return what filters look at, for every chunk of a partition, by number."""
+def filter_rows(tx: Transaction, partition: str, *, from_num: int = 0) -> dict[int, FilterRow]:
+    """Return what filters look at, for the chunks of a partition from a number on, by number."""
     rows = tx.connection.execute(
         select(chunks.c.num, chunks.c.path, chunks.c.source, chunks.c.scope, chunks.c["metadata"])
-        .where(chunks.c.store_id == tx.store_id, chunks.c.partition_key == partition)
+        .where(
+            chunks.c.store_id == tx.store_id,
+            chunks.c.partition_key == partition,
+            chunks.c.num >= from_num,
+        )
         .order_by(chunks.c.num)
     )
     return {num: FilterRow(*row) for num, *row in rows}

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from sqlalchemy import Connection, inspect, select
 
 from langchain_memengine.errors import SchemaVersionError, StorageError
-from langchain_memengine.storage import schema
+from langchain_memengine.storage import item_schema, schema
 from langchain_memengine.storage.schema import schema_migrations
 
 Migration = tuple[str, Callable[[Connection], None]]
@@ -30,10 +30,16 @@ def m003_conversations(connection: Connection) -> None:
     by_commit.create(connection, checkfirst=True)
 
 
+def m007_items(connection: Connection) -> None:
+    """Create the items of stores and the originals of indexed documents."""
+    schema.metadata.create_all(connection, tables=item_schema.ITEM_TABLES)
+
+
 MIGRATIONS: Sequence[Migration] = (
     ("m001_initial", m001_initial),
     ("m002_jobs", m002_jobs),
     ("m003_conversations", m003_conversations),
+    ("m007_items", m007_items),
 )
 
 
