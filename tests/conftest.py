@@ -8,9 +8,11 @@ from pytest_socket import disable_socket
 
 # Contracts are no test modules: pytest must be told to explain their assertions.
 pytest.register_assert_rewrite(
+    "tests.faces.store_contract",
     "tests.storage.contract",
     "tests.storage.contract_chunks",
     "tests.storage.contract_conversations",
+    "tests.storage.contract_items",
     "tests.storage.contract_jobs",
 )
 

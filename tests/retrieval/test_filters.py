@@ -3,6 +3,7 @@
 import json
 from datetime import datetime, timedelta, timezone
 
+import numpy as np
 import pytest
 
 from langchain_memengine.errors import ConfigurationError
@@ -234,3 +235,24 @@ def test_a_date_is_compared_as_it_is_stored():
     noon = datetime(2026, 5, 1, 12, tzinfo=timezone(timedelta(hours=2)))
     assert metadata_condition("a", noon)("2026-05-01T10:00:00+00:00")
     assert metadata_condition("a", {"$lt": noon})("2026-05-01T09:59:59+00:00")
+
+
+def test_columns_that_grew_are_those_of_all_rows():
+    rows = [FilterRow(f"{i}.md", f"doc:{i % 3}/{i}", "global", f'{{"n": {i}}}') for i in range(9)]
+    grown = FilterColumns(rows[:4])
+    wanted = Filter(source="doc:1/*", path="*.md", scope="global", metadata={"n": {"$gt": 1}})
+    assert grown.mask(wanted).tolist() == [False] * 4  # every column is there before it grows
+    grown.extend(rows[4:])
+    grown.extend([])
+    assert len(grown) == 9
+    assert grown.mask(wanted).tolist() == FilterColumns(rows).mask(wanted).tolist()
+    assert np.flatnonzero(grown.mask(wanted)).tolist() == [4, 7]
+
+
+@pytest.mark.parametrize("prefix", ["doc:*", "doc:a*", "doc:a/*", "doc:a/b/*", "doc:a/b*", "*"])
+def test_a_prefix_that_ends_a_folder_means_what_every_prefix_means(prefix):
+    sources = ["doc:a/b/c", "doc:a/b", "doc:a", "doc:ab/c", "doc:", "x"]
+    columns = FilterColumns([FilterRow("", source, "global", "{}") for source in sources])
+    expected = [source.startswith(prefix[:-1]) for source in sources]
+    assert columns.mask(Filter(source=prefix)).tolist() == expected
+    assert columns.mask(Filter(sources=(prefix, "nowhere"))).tolist() == expected

@@ -14,6 +14,7 @@ from tests.storage.contract import (
 )
 from tests.storage.contract_chunks import ChunkContract, EmbeddingContract
 from tests.storage.contract_conversations import CommitContract, MessageContract, SessionContract
+from tests.storage.contract_items import ItemContract
 from tests.storage.contract_jobs import JobContract, JobHistoryContract, ScheduleContract
 
 
@@ -79,6 +80,10 @@ class TestMessages(OnFileAndInMemory, MessageContract):
 
 
 class TestSessions(OnFileAndInMemory, SessionContract):
+    pass
+
+
+class TestItems(OnFileAndInMemory, ItemContract):
     pass
 
 
