@@ -8,6 +8,7 @@ from pytest_socket import disable_socket
 
 # Contracts are no test modules: pytest must be told to explain their assertions.
 pytest.register_assert_rewrite("tests.storage.contract", "tests.storage.contract_chunks")
+pytest.register_assert_rewrite("tests.storage.contract_graph")
 
 # No deadline: the first example pays for lazy imports, and shared runners are slow at random.
 settings.register_profile("dev", deadline=None, max_examples=100)

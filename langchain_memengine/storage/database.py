@@ -111,7 +111,7 @@ class Transaction:
 
 
 class Database:
-    """The state database of one store."""
+    """A database of one store: its state, unless another schema is named."""
 
     def __init__(
         self,
@@ -121,6 +121,7 @@ class Database:
         now: datetime,
         busy_timeout_ms: int,
         read_only: bool = False,
+        schema: migrations.Schema = migrations.STATE,
     ) -> None:
         """Connect, and bring the schema up to date unless read-only.
 
@@ -131,6 +132,7 @@ class Database:
         """
         self.store_id = store_id
         self.read_only = read_only
+        self._schema = schema
         self._engine = dialects.connect(url, busy_timeout_ms=busy_timeout_ms, read_only=read_only)
         self._gate: contextlib.AbstractContextManager[object] = (
             threading.RLock()
@@ -146,14 +148,17 @@ class Database:
             raise
 
     def _prepare_schema(self, now: datetime) -> None:
+        steps, log = self._schema.migrations, self._schema.log
         if self.read_only:
             with self.read() as tx:
-                migrations.check(tx.connection)
-                _require_counters(tx.connection, self.store_id)
+                migrations.check(tx.connection, steps, log)
+                if self._schema.counts_changes:
+                    _require_counters(tx.connection, self.store_id)
         else:
             with self._writing() as connection:
-                migrations.migrate(connection, to_ms(now))
-                _ensure_counters(connection, self.store_id)
+                migrations.migrate(connection, to_ms(now), steps, log)
+                if self._schema.counts_changes:
+                    _ensure_counters(connection, self.store_id)
 
     @contextlib.contextmanager
     def read(self) -> Iterator[Transaction]:

@@ -1,0 +1,390 @@
+"""Questions to the graph: who is called so, what is around them, what memories say it.
+
+Each names the partitions that its actor may read. What another partition knows is not read, and
+the same relation known to two partitions is one relation with the evidence of both.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    and_,
+    bindparam,
+    case,
+    func,
+    literal_column,
+    or_,
+    select,
+)
+
+from langchain_memengine.storage.database import Transaction, from_ms, to_ms
+from langchain_memengine.storage.graph_schema import (
+    graph_entities,
+    graph_evidence,
+    graph_names,
+    graph_relations,
+)
+from langchain_memengine.storage.graph_values import Entity, Relation, Subgraph, entity_id
+from langchain_memengine.storage.statements import MAX_PARAMETERS, HotQuery, batches
+from langchain_memengine.text.names import entity_key
+
+MAX_HOPS = 6
+"""Relations that a walk follows one after the other, at most."""
+
+MAX_RELATIONS = 5_000
+"""Relations that one question reads, at most: a hub is known to half the graph."""
+
+_LIST_LENGTHS = (1, 8, 32, 96, 192, MAX_PARAMETERS)
+
+
+class _Row(NamedTuple):
+    id: str
+    source: str
+    type: str
+    target: str
+    valid_from: int | None
+    valid_to: int | None
+    hop: int
+
+    @property
+    def statement(self) -> tuple[object, ...]:
+        """What equal relations of two partitions share."""
+        kind = self.type.replace("_", " ").casefold()
+        return self.source, kind, self.target, self.valid_from, self.valid_to
+
+
+def _in(column: ColumnElement[Any], name: str) -> ColumnElement[bool]:
+    return column.in_(bindparam(name, expanding=True))
+
+
+def _holds() -> ColumnElement[bool]:
+    begins, ends = graph_relations.c.valid_from, graph_relations.c.valid_to
+    at: ColumnElement[int] = bindparam("at")
+    return and_(or_(begins.is_(None), begins <= at), or_(ends.is_(None), ends > at))
+
+
+def _visible() -> ColumnElement[bool]:
+    return and_(_in(graph_relations.c.partition_key, "partitions"), _holds())
+
+
+def _touches(entity: ColumnElement[str]) -> ColumnElement[bool]:
+    """Return whether a relation starts or ends there; the store in both halves names an index."""
+    store = graph_relations.c.store_id == bindparam("store_id")
+    source, target = graph_relations.c.source, graph_relations.c.target
+    return or_(and_(store, source == entity), and_(store, target == entity))
+
+
+def _around() -> Select[Any]:
+    """Return the relations of everything fewer than ``hops`` relations away from ``ids``."""
+    zero: ColumnElement[int] = literal_column("0")
+    one: ColumnElement[int] = literal_column("1")
+    ends = graph_relations.c.source, graph_relations.c.target
+    reached = (
+        select(graph_entities.c.id.label("entity"), zero.label("hop"))
+        .where(graph_entities.c.store_id == bindparam("store_id"), _in(graph_entities.c.id, "ids"))
+        .cte("reached", recursive=True)
+    )
+    other = case((ends[0] == reached.c.entity, ends[1]), else_=ends[0])
+    step = (
+        select(other, reached.c.hop + one)
+        .select_from(reached.join(graph_relations, _touches(reached.c.entity)))
+        .where(_visible(), reached.c.hop + one < bindparam("hops"))
+    )
+    reached = reached.union(step)
+    return (
+        select(
+            graph_relations.c.id,
+            ends[0],
+            graph_relations.c.type,
+            ends[1],
+            graph_relations.c.valid_from,
+            graph_relations.c.valid_to,
+            reached.c.hop,
+        )
+        .select_from(reached.join(graph_relations, _touches(reached.c.entity)))
+        .where(_visible())
+        .limit(bindparam("rows"))
+        .offset(zero)  # SQLite would be given one as a parameter that nobody named
+    )
+
+
+_AROUND = HotQuery(_around())
+_NAMES = HotQuery(
+    select(
+        graph_names.c.entity,
+        graph_entities.c.type,
+        graph_names.c.key,
+        func.min(graph_names.c.name),
+        func.count(),
+    )
+    .join(
+        graph_entities,
+        and_(
+            graph_entities.c.store_id == graph_names.c.store_id,
+            graph_entities.c.id == graph_names.c.entity,
+        ),
+    )
+    .where(
+        graph_names.c.store_id == bindparam("store_id"),
+        _in(graph_names.c.entity, "ids"),
+        _in(graph_names.c.partition_key, "partitions"),
+    )
+    .group_by(graph_names.c.entity, graph_entities.c.type, graph_names.c.key)
+)
+_EVIDENCE = HotQuery(
+    select(
+        graph_evidence.c.relation, graph_evidence.c.evidence_id, graph_evidence.c.confidence
+    ).where(
+        graph_evidence.c.store_id == bindparam("store_id"), _in(graph_evidence.c.relation, "ids")
+    )
+)
+_CALLED = HotQuery(
+    select(graph_names.c.key, graph_names.c.entity)
+    .where(
+        graph_names.c.store_id == bindparam("store_id"),
+        _in(graph_names.c.key, "ids"),
+        _in(graph_names.c.partition_key, "partitions"),
+    )
+    .distinct()
+)
+
+
+def ids_called(
+    tx: Transaction, keys: Sequence[str], *, partitions: Sequence[str]
+) -> dict[str, list[str]]:
+    """Return the ids of the entities called so, by key; those of no entity are left out."""
+    found: dict[str, list[str]] = {}
+    for key, entity in sorted(_rows(tx, _CALLED, keys, partitions=list(partitions))):
+        found.setdefault(key, []).append(entity)
+    return found
+
+
+def entities(
+    tx: Transaction, ids: Sequence[str], *, partitions: Sequence[str]
+) -> dict[str, Entity]:
+    """Return entities by id, under the names that these partitions know."""
+    names: dict[str, list[tuple[str, str, int]]] = {}
+    types: dict[str, str] = {}
+    for one, kind, key, name, times in _rows(tx, _NAMES, ids, partitions=list(partitions)):
+        names.setdefault(one, []).append((key, name, times))
+        types[one] = kind
+    return {one: _entity(one, types[one], names[one]) for one in ids if one in names}
+
+
+def search_names(
+    tx: Transaction, text: str, *, partitions: Sequence[str], limit: int
+) -> list[Entity]:
+    """Return entities with a name that contains the text: equal names first, then short ones."""
+    key = entity_key(text)
+    if not key:
+        return []
+    escaped = key.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    rows = tx.connection.execute(
+        select(graph_names.c.entity, func.min(func.length(graph_names.c.key)).label("length"))
+        .where(
+            graph_names.c.store_id == tx.store_id,
+            graph_names.c.partition_key.in_(partitions),
+            graph_names.c.key.like(f"%{escaped}%", escape="\\"),
+        )
+        .group_by(graph_names.c.entity)
+        .order_by("length", graph_names.c.entity)
+        .limit(limit)
+    )
+    found = entities(tx, [row.entity for row in rows], partitions=partitions)
+    return list(found.values())
+
+
+def around(
+    tx: Transaction,
+    ids: Sequence[str],
+    hops: int,
+    *,
+    partitions: Sequence[str],
+    at: datetime,
+    max_relations: int = MAX_RELATIONS,
+) -> Subgraph:
+    """Return what is within some relations of entities, in either direction.
+
+    Args:
+        tx: A view of the graph.
+        ids: Where to start; unknown ones are left out.
+        hops: Relations to follow, at most :data:`MAX_HOPS`; 0 returns the entities alone.
+        partitions: What the actor may read.
+        at: Only relations that hold at this time.
+        max_relations: Relations to read; the nearest come first.
+    """
+    rows, is_cut = rows_around(
+        tx, ids, hops, partitions=partitions, at=at, max_relations=max_relations
+    )
+    distance = dict.fromkeys(ids, 0)
+    for row in rows:
+        for end in (row.source, row.target):
+            distance.setdefault(end, row.hop + 1)
+    known = entities(tx, list(distance), partitions=partitions)
+    distance = {one: hop for one, hop in distance.items() if one in known}
+    relations = _relations(tx, rows, known)
+    order = sorted(known.values(), key=lambda one: (distance[one.id], one.name, one.id))
+    return Subgraph(tuple(order), tuple(relations), distance, is_cut)
+
+
+def rows_around(
+    tx: Transaction,
+    ids: Sequence[str],
+    hops: int,
+    *,
+    partitions: Sequence[str],
+    at: datetime,
+    max_relations: int = MAX_RELATIONS,
+) -> tuple[list[_Row], bool]:
+    """Return relation rows within some hops, nearest first, and whether there are more."""
+    if hops < 1:
+        return [], False
+    found: dict[str, _Row] = {}
+    read = _rows(
+        tx,
+        _AROUND,
+        ids,
+        partitions=list(partitions),
+        at=to_ms(at),
+        hops=min(hops, MAX_HOPS),
+        rows=max_relations + 1,
+    )
+    rows = sorted(map(_Row._make, read), key=lambda row: (row.hop, row.id))
+    for row in rows:
+        found.setdefault(row.id, row)
+    nearest = list(found.values())[:max_relations]
+    return nearest, len(rows) > max_relations
+
+
+def relations_of(tx: Transaction, *, partitions: Sequence[str]) -> Iterator[Relation]:
+    """Yield every relation of these partitions, whenever it holds, in order of its id."""
+    after = ""
+    while True:
+        read = tx.connection.execute(
+            select(
+                graph_relations.c.id,
+                graph_relations.c.source,
+                graph_relations.c.type,
+                graph_relations.c.target,
+                graph_relations.c.valid_from,
+                graph_relations.c.valid_to,
+                literal_column("0"),
+            )
+            .where(
+                graph_relations.c.store_id == tx.store_id,
+                graph_relations.c.partition_key.in_(partitions),
+                graph_relations.c.id > after,
+            )
+            .order_by(graph_relations.c.id)
+            .limit(MAX_PARAMETERS)
+        )
+        rows = [_Row(*row) for row in read]
+        if not rows:
+            return
+        ends = {end for row in rows for end in (row.source, row.target)}
+        yield from _relations(tx, rows, entities(tx, list(ends), partitions=partitions))
+        after = rows[-1].id
+
+
+def told_by(
+    tx: Transaction, evidence_id: str, *, partitions: Sequence[str]
+) -> tuple[list[Entity], list[Relation]]:
+    """Return the entities that one memory names, and the relations that it tells."""
+    named = tx.connection.execute(
+        select(graph_names.c.entity)
+        .where(
+            graph_names.c.store_id == tx.store_id,
+            graph_names.c.evidence_id == evidence_id,
+            graph_names.c.partition_key.in_(partitions),
+        )
+        .distinct()
+    ).scalars()
+    known = entities(tx, sorted(named), partitions=partitions)
+    read = tx.connection.execute(
+        select(
+            graph_relations.c.id,
+            graph_relations.c.source,
+            graph_relations.c.type,
+            graph_relations.c.target,
+            graph_relations.c.valid_from,
+            graph_relations.c.valid_to,
+            literal_column("0"),
+        )
+        .join(
+            graph_evidence,
+            and_(
+                graph_evidence.c.store_id == graph_relations.c.store_id,
+                graph_evidence.c.relation == graph_relations.c.id,
+            ),
+        )
+        .where(
+            graph_evidence.c.store_id == tx.store_id,
+            graph_evidence.c.evidence_id == evidence_id,
+            graph_evidence.c.partition_key.in_(partitions),
+        )
+        .order_by(graph_relations.c.id)
+    )
+    return list(known.values()), _relations(tx, [_Row(*row) for row in read], known)
+
+
+def _relations(
+    tx: Transaction, rows: Sequence[_Row], known: Mapping[str, Entity]
+) -> list[Relation]:
+    """Return rows as relations with their evidence; equal ones of two partitions are one."""
+    evidence: dict[str, dict[str, float]] = {}
+    for row_id, evidence_id, confidence in _rows(tx, _EVIDENCE, [row.id for row in rows]):
+        evidence.setdefault(row_id, {})[evidence_id] = confidence
+    merged: dict[tuple[object, ...], tuple[_Row, dict[str, float]]] = {}
+    for row in rows:
+        if row.source in known and row.target in known:
+            merged.setdefault(row.statement, (row, {}))[1].update(evidence.get(row.id, {}))
+    relations = [
+        (
+            row.hop,
+            Relation(
+                known[row.source],
+                row.type,
+                known[row.target],
+                confidence=max(sure.values(), default=1.0),
+                valid_from=from_ms(row.valid_from),
+                valid_to=from_ms(row.valid_to),
+                evidence=tuple(sorted(sure)),
+            ),
+        )
+        for row, sure in merged.values()
+    ]
+    relations.sort(key=_by_hop_and_names)
+    return [relation for _, relation in relations]
+
+
+def _by_hop_and_names(pair: tuple[int, Relation]) -> tuple[int, str, str, str]:
+    hop, relation = pair
+    return hop, relation.source.name, relation.type, relation.target.name
+
+
+def _entity(one: str, kind: str, names: Sequence[tuple[str, str, int]]) -> Entity:
+    """Return an entity under the name that its id was made from, else the most frequent one."""
+    if len(names) == 1:
+        return Entity(names[0][1], kind, id=one)
+    by_use = Counter({name: times for _, name, times in sorted(names)}).most_common()
+    own = (name for _, name, _ in names if entity_id(name, kind) == one)
+    shown = next(own, by_use[0][0])
+    return Entity(shown, kind, tuple(sorted(name for name, _ in by_use if name != shown)), one)
+
+
+def _rows(
+    tx: Transaction, query: HotQuery, ids: Sequence[str], **parameters: Any
+) -> list[tuple[Any, ...]]:
+    """Return the rows for a list, which is filled up: few lengths mean few compiled statements."""
+    rows: list[tuple[Any, ...]] = []
+    for batch in batches(ids):
+        length = next(length for length in _LIST_LENGTHS if length >= len(batch))
+        padded = [*batch, *([batch[-1]] * (length - len(batch)))]
+        rows += query.rows(tx.connection, {"store_id": tx.store_id, "ids": padded, **parameters})
+    return rows
