@@ -136,6 +136,11 @@ class MemEngineConfig(BaseModel):
         None,
         description="SQLAlchemy URL; default: SQLite in `.memengine/`, in memory without a root.",
     )
+    graph_url: str | None = Field(
+        None,
+        description="SQLAlchemy URL of the graph; default: `kg.sqlite` in `.memengine/`, in memory "
+        "without a root.",
+    )
     chroma_url: str | None = Field(
         None,
         description="`http://host:port` of a Chroma server; default: a folder in `.memengine/`.",

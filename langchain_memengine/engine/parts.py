@@ -12,7 +12,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from langchain_memengine.config import MemEngineConfig
+from langchain_memengine.engine.graphing import graph_store
 from langchain_memengine.errors import ConfigurationError, StoreLockedError
+from langchain_memengine.graph.knowledge_graph import KnowledgeGraph
 from langchain_memengine.models.embedding import EmbeddingsLike
 from langchain_memengine.models.providers import make_embedder
 from langchain_memengine.retrieval.embedding_cache import EmbeddingCache
@@ -53,6 +55,7 @@ class EngineParts:
         root: Folder of Markdown files, ``None`` for a store without one.
         actor: Who calls, when a call names nobody.
         read_only: Whether nothing is ever written.
+        graph: Entities and relations that memories tell of.
     """
 
     def __init__(
@@ -91,6 +94,9 @@ class EngineParts:
             read_only=self.read_only,
         )
         closing.callback(self._database.close)
+        graph = graph_store(config, layout, self._clock, read_only=self.read_only)
+        closing.callback(graph.close)
+        self.graph = KnowledgeGraph(self._database, graph, self._clock, self.actor)
         self._secret = self._fence_secret()
         embedder = make_embedder(
             spec, batch_size=config.embedding_batch_size, attempts=config.embedding_attempts

@@ -10,7 +10,7 @@ from datetime import datetime
 from itertools import chain
 from typing import Any
 
-from sqlalchemy import Table, delete, exists, func, select
+from sqlalchemy import Column, ColumnElement, Table, and_, delete, exists, func, select
 
 from langchain_memengine.storage import dialects
 from langchain_memengine.storage.database import Transaction, to_ms
@@ -35,18 +35,20 @@ from langchain_memengine.text.names import entity_key
 Learnt = Sequence[tuple[Evidence, Sequence[Entity], Sequence[Relation]]]
 """What each piece of evidence tells: entities that it names, and relations."""
 
+_TOLD = (graph_evidence, graph_names, graph_extracted)
+
 
 def learn(tx: Transaction, learnt: Learnt, *, now: datetime) -> None:
     """Store what evidence tells; the ends of its relations are entities that it names."""
     entities: dict[str, dict[str, Any]] = {}
-    names: dict[tuple[str, str, str], dict[str, Any]] = {}
+    names: dict[tuple[str, Evidence, str], dict[str, Any]] = {}
     relations: dict[str, dict[str, Any]] = {}
     evidence: dict[tuple[str, str], dict[str, Any]] = {}
     for source, named, told in learnt:
         for entity in chain(named, *((one.source, one.target) for one in told)):
             entities[entity.id] = _entity_row(tx, entity)
             for row in _name_rows(tx, entity, source):
-                names[entity.id, source.id, row["key"]] = row
+                names[entity.id, source, row["key"]] = row
         for relation in told:
             row = _relation_row(tx, relation, source.partition)
             relations[row["id"]] = row
@@ -57,21 +59,33 @@ def learn(tx: Transaction, learnt: Learnt, *, now: datetime) -> None:
     dialects.upsert(tx.connection, graph_evidence, list(evidence.values()))
 
 
-def forget_evidence(tx: Transaction, evidence_ids: Iterable[str]) -> int:
+def forget_evidence(
+    tx: Transaction, evidence_ids: Iterable[str], *, partitions: Sequence[str] | None = None
+) -> int:
     """Forget memories, and the entities and relations that nothing else speaks of.
+
+    Args:
+        tx: An open write transaction.
+        evidence_ids: Which memories; unknown ones do not matter.
+        partitions: Only as far as these partitions know them; ``None``: all of them.
 
     Returns:
         How many of them the graph had heard of.
     """
     heard = 0
     for batch in batches(list(dict.fromkeys(evidence_ids))):
-        relations = _touched(tx, graph_evidence, "relation", batch)
-        entities = _touched(tx, graph_names, "entity", batch)
-        heard += len(_known_evidence(tx, batch))
-        for table in (graph_evidence, graph_names, graph_extracted):
-            tx.connection.execute(
-                delete(table).where(table.c.store_id == tx.store_id, table.c.evidence_id.in_(batch))
-            )
+        own = {table: _told_by(tx, table, batch, partitions) for table in _TOLD}
+        relations = _distinct(tx, graph_evidence.c.relation, own[graph_evidence])
+        entities = _distinct(tx, graph_names.c.entity, own[graph_names])
+        heard += len(
+            {
+                one
+                for table in (graph_names, graph_extracted)
+                for one in _distinct(tx, table.c.evidence_id, own[table])
+            }
+        )
+        for table in _TOLD:
+            tx.connection.execute(delete(table).where(own[table]))
         _drop_unsupported(tx, graph_relations, relations, graph_evidence, "relation")
         _drop_unsupported(tx, graph_entities, entities, graph_names, "entity")
     return heard
@@ -144,22 +158,16 @@ def set_meta(tx: Transaction, key: str, value: str) -> None:
     dialects.upsert(tx.connection, graph_meta, [row])
 
 
-def _touched(tx: Transaction, table: Table, column: str, evidence: Sequence[str]) -> list[str]:
-    return list(
-        tx.connection.execute(
-            select(table.c[column])
-            .where(table.c.store_id == tx.store_id, table.c.evidence_id.in_(evidence))
-            .distinct()
-        ).scalars()
-    )
+def _told_by(
+    tx: Transaction, table: Table, evidence: Sequence[str], partitions: Sequence[str] | None
+) -> ColumnElement[bool]:
+    """Return the condition for the rows of a table that come from this evidence."""
+    told = and_(table.c.store_id == tx.store_id, table.c.evidence_id.in_(evidence))
+    return told if partitions is None else and_(told, table.c.partition_key.in_(partitions))
 
 
-def _known_evidence(tx: Transaction, evidence: Sequence[str]) -> set[str]:
-    return {
-        one
-        for table in (graph_names, graph_extracted)
-        for one in _touched(tx, table, "evidence_id", evidence)
-    }
+def _distinct(tx: Transaction, column: Column[str], where: ColumnElement[bool]) -> list[str]:
+    return list(tx.connection.execute(select(column).where(where).distinct()).scalars())
 
 
 def _drop_unsupported(

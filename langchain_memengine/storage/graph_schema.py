@@ -73,7 +73,7 @@ graph_names = Table(
     Column("key", String(MAX_NAME_CHARS), nullable=False),
     _partition(),
     Column("name", String(MAX_NAME_CHARS), nullable=False),
-    PrimaryKeyConstraint("store_id", "entity", "evidence_id", "key"),
+    PrimaryKeyConstraint("store_id", "entity", "evidence_id", "key", "partition_key"),
     Index("ix_graph_names_key", "store_id", "key", "partition_key"),
     Index("ix_graph_names_evidence", "store_id", "evidence_id"),
 )
@@ -115,7 +115,7 @@ graph_extracted = Table(
     _evidence(),
     _partition(),
     Column("text_hash", String(64), nullable=False),
-    PrimaryKeyConstraint("store_id", "evidence_id"),
+    PrimaryKeyConstraint("store_id", "evidence_id", "partition_key"),
     Index("ix_graph_extracted_hash", "store_id", "text_hash"),
 )
 
