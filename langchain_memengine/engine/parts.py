@@ -15,6 +15,7 @@ from langchain_memengine.config import MemEngineConfig
 from langchain_memengine.engine.graphing import graph_store
 from langchain_memengine.errors import ConfigurationError, StoreLockedError
 from langchain_memengine.graph.knowledge_graph import KnowledgeGraph
+from langchain_memengine.graph.resolution import NameMerge
 from langchain_memengine.models.embedding import EmbeddingsLike
 from langchain_memengine.models.providers import make_embedder
 from langchain_memengine.retrieval.embedding_cache import EmbeddingCache
@@ -98,10 +99,10 @@ class EngineParts:
         closing.callback(graph.close)
         self.graph = KnowledgeGraph(self._database, graph, self._clock, self.actor)
         self._secret = self._fence_secret()
-        embedder = make_embedder(
+        self._embedder = make_embedder(
             spec, batch_size=config.embedding_batch_size, attempts=config.embedding_attempts
         )
-        self._embedding = EmbeddingCache(self._database, embedder)
+        self._embedding = EmbeddingCache(self._database, self._embedder)
         splitter = WordSplitter(config.language)
         maintains = self._maintains_indexes(closing, layout)
         partitions = Partitions(
@@ -193,6 +194,19 @@ class EngineParts:
     def embedding_name(self) -> str | None:
         """Class and model of the embedder, ``None`` in keyword-only mode."""
         return self._embedding.name
+
+    def name_merge(self) -> NameMerge:
+        """Return how names of entities are compared with the engine's embedder.
+
+        Raises:
+            ConfigurationError: There is no embedder.
+        """
+        if self._embedder is None:
+            raise ConfigurationError(
+                "Merging names needs an embedder, and this engine searches by keyword only. "
+                "Open it with embeddings=, or leave names as they are."
+            )
+        return NameMerge(self._embedder.embed_texts)
 
     def wait_for_chroma(self) -> None:
         """Wait until Chroma has caught up with what searches asked of it."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from langchain_memengine.storage.graph_values import Entity, Relation
 from langchain_memengine.text.names import entity_key
@@ -26,7 +27,7 @@ class NameMerge:
         threshold: Least cosine of a merge.
     """
 
-    embed: Callable[[list[str]], list[list[float]]]
+    embed: Callable[[list[str]], Sequence[NDArray[np.float32]] | NDArray[np.float32]]
     threshold: float = MERGE_COSINE
 
     def merged(
