@@ -53,6 +53,15 @@ class Ranking(BaseModel):
     after_weight: float = Field(
         0.29, ge=0, description="Share of the chunk after it in what stands around."
     )
+    graph_hops: int = Field(
+        0, ge=0, le=6, description="Relations that the graph leg follows; 0 leaves the leg out."
+    )
+    graph_weight: float = Field(
+        2.0,
+        ge=0,
+        description="Weight of the graph leg: of its list in `rrf`, else of its score, as a share "
+        "of the best score of the other legs.",
+    )
     rank_weight: float = Field(
         0.0, ge=0, description="Share of the reciprocal ranks in `blend`; 1 is a top rank in a leg."
     )

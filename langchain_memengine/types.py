@@ -176,6 +176,7 @@ class Receipt:
         ranking: Name of the ranking preset.
         origin: Where the text came from.
         trust: How far it may influence the agent.
+        graph_rank: Rank in the graph leg, from 1; ``None`` if that did not lead to it.
     """
 
     keyword_rank: int | None
@@ -192,6 +193,7 @@ class Receipt:
     ranking: str
     origin: Origin
     trust: Trust
+    graph_rank: int | None = None
 
     def __str__(self) -> str:
         """Return the parts that applied, on one line."""
@@ -203,6 +205,8 @@ class Receipt:
             parts.append(f"cosine {self.cosine:.2f}{place}")
         if self.context_rank is not None:
             parts.append(f"context #{self.context_rank}")
+        if self.graph_rank is not None:
+            parts.append(f"graph #{self.graph_rank}")
         if self.age_days is not None:
             parts.append(f"{self.age_days:.0f} days old × {self.decay:.2f}")
         if self.access_bonus:
@@ -275,8 +279,8 @@ class SearchResult:
         hits: Best first, at most ``k``.
         degraded: What made the answer poorer than asked, in words; empty when nothing did.
         auto_synced: Whether changed files were indexed first.
-        timings: Milliseconds by stage (``sync``, ``embed``, ``keyword``, ``vector``, ``fuse``,
-            ``rows``, ``total``).
+        timings: Milliseconds by stage (``sync``, ``embed``, ``keyword``, ``vector``, ``graph``,
+            ``fuse``, ``rows``, ``total``).
     """
 
     hits: tuple[Hit, ...]

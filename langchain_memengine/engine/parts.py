@@ -19,6 +19,7 @@ from langchain_memengine.graph.resolution import NameMerge
 from langchain_memengine.models.embedding import EmbeddingsLike
 from langchain_memengine.models.providers import make_embedder
 from langchain_memengine.retrieval.embedding_cache import EmbeddingCache
+from langchain_memengine.retrieval.graph_leg import GraphLeg
 from langchain_memengine.retrieval.indexing import Indexer
 from langchain_memengine.retrieval.partitions import Partitions
 from langchain_memengine.retrieval.search import Searcher
@@ -114,7 +115,13 @@ class EngineParts:
         closing.callback(partitions.save)
         self._chroma = self._chroma_parts(closing, layout, maintains=maintains)
         self._searcher = Searcher(
-            self._database, partitions, splitter, self._embedding, config, self._chroma
+            self._database,
+            partitions,
+            splitter,
+            self._embedding,
+            config,
+            self._chroma,
+            GraphLeg(graph, splitter),
         )
         self._indexer = Indexer(self._database, self._embedding, config, self._clock)
         self._sources = self._all_sources(layout)

@@ -28,7 +28,7 @@ _ACCESS_BATCH = 100
 class Searching(Writing):
     """The chapter of the engine that answers; it first indexes what changed."""
 
-    def search(
+    def search(  # noqa: PLR0913  # all but the first two go by name
         self,
         query: str,
         k: int | None = None,
@@ -38,6 +38,7 @@ class Searching(Writing):
         actor: Actor | None = None,
         max_chars: int = 0,
         max_tokens: int = 0,
+        graph_hops: int | None = None,
     ) -> SearchResult:
         """Find memories.
 
@@ -49,6 +50,8 @@ class Searching(Writing):
             actor: Whose personal memory is searched beside what all may read.
             max_chars: Characters of all hits together; 0 is unlimited.
             max_tokens: Estimated tokens of all hits together; 0 is unlimited.
+            graph_hops: Relations of the graph to follow from what the query names and from what
+                is found without it; 0 leaves the graph out; default: the ranking's own.
 
         Raises:
             ConfigurationError: A number is negative, or ranking or filter cannot work.
@@ -57,6 +60,8 @@ class Searching(Writing):
         asked = self._query(
             query, k, ranking, filter, actor, max_chars=max_chars, max_tokens=max_tokens
         )
+        if graph_hops is not None:
+            asked = replace(asked, graph_hops=graph_hops)
         auto_synced, problems, sync_ms = self._sync_if_due()
         result = self._searcher.search(asked)
         timings = {**result.timings, "sync": sync_ms}
@@ -160,6 +165,7 @@ class Searching(Writing):
             partitions=visibility.readable_partitions(actor or self.actor),
             now=self._clock(),
             filter=_in_utc(wanted if isinstance(wanted, Filter) else Filter(metadata=wanted or {})),
+            graph_hops=chosen.graph_hops,
             **budgets,
         )
 

@@ -63,6 +63,9 @@ class MemEngineRetriever(BaseRetriever):
     until: datetime | None = Field(None, description="Only what happened before this time.")
     max_chars: int = Field(0, ge=0, description="Characters of all texts; 0 is unlimited.")
     max_tokens: int = Field(0, ge=0, description="Tokens of all texts; 0 is unlimited.")
+    graph_hops: int | None = Field(
+        None, ge=0, description="Relations to follow in the graph; default: the ranking's."
+    )
     record_access: bool = Field(default=False, description="Count what is returned as used.")
 
     def invoke(
@@ -164,6 +167,7 @@ def _options(retriever: MemEngineRetriever) -> dict[str, Any]:
         "actor": actor,
         "max_chars": retriever.max_chars,
         "max_tokens": retriever.max_tokens,
+        "graph_hops": retriever.graph_hops,
     }
 
 

@@ -74,6 +74,8 @@ def _why(hit: Hit) -> str:
         reasons.append(
             f"its meaning is near (cosine {receipt.cosine:.2f}, rank {receipt.vector_rank})"
         )
+    if receipt.graph_rank is not None:
+        reasons.append(f"the graph leads to it (rank {receipt.graph_rank})")
     return f"Found because {' and '.join(reasons)}."
 
 

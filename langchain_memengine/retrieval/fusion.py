@@ -44,6 +44,7 @@ class Candidates:
         age_days: Age; NaN never ages.
         accesses: Access counts.
         context: What stands around them; ``None`` when it was not asked for, or is nothing.
+        graph: Scores of the graph leg, 0 to 1; ``None`` without that leg.
     """
 
     nums: Ints
@@ -54,6 +55,7 @@ class Candidates:
     age_days: Floats
     accesses: Ints
     context: Context | None = None
+    graph: Floats | None = None
 
     def __len__(self) -> int:
         """Return the number of candidates."""
@@ -71,6 +73,7 @@ class Ranked:
         decay: Factor of the age.
         bonus: Added for accesses.
         context_rank: Rank by what stands around, ``ABSENT`` without any.
+        graph_rank: Rank in the graph leg, ``ABSENT`` where that did not lead.
     """
 
     order: Ints
@@ -79,6 +82,7 @@ class Ranked:
     decay: Floats
     bonus: Floats
     context_rank: Ints
+    graph_rank: Ints
 
 
 def rank(
@@ -86,8 +90,8 @@ def rank(
 ) -> Ranked:
     """Fuse, decay, and order candidates.
 
-    A candidate is a hit only with a reason: a keyword match, or a cosine of at least
-    ``min_cosine``. Ties go to the newer one, then to the lower chunk number.
+    A candidate is a hit only with a reason: a keyword match, a cosine of at least ``min_cosine``,
+    or a way to it in the graph. Ties go to the newer one, then to the lower chunk number.
 
     Args:
         candidates: What the legs know.
@@ -114,13 +118,17 @@ def rank(
             fused = _reranked(candidates, ranking)
         case "similarity":
             fused = _similarity(candidates)
+    graph_rank = np.zeros(len(candidates), np.int64)
+    if candidates.graph is not None:
+        graph_rank = competition_ranks(candidates.graph)
+        fused = fused + _share_of_graph(fused, candidates.graph, graph_rank, ranking)
     score, factor, bonus = rescore(fused, candidates.age_days, candidates.accesses, ranking)
     least = -np.inf if ranking.min_score is None else ranking.min_score
-    reason = (candidates.bm25 > 0) | (candidates.cosine >= min_cosine)
+    reason = (candidates.bm25 > 0) | (candidates.cosine >= min_cosine) | (graph_rank != ABSENT)
     hits = np.flatnonzero(reason & np.isfinite(fused) & (fused >= least))
     age = np.fmax(candidates.age_days[hits], 0.0)  # what never ages is as new as can be
     order = np.lexsort((candidates.nums[hits], age, -score[hits]))
-    return Ranked(hits[order], score, fused, factor, bonus, context_rank)
+    return Ranked(hits[order], score, fused, factor, bonus, context_rank, graph_rank)
 
 
 def normalised(bm25: Floats) -> Floats:
@@ -137,6 +145,14 @@ def competition_ranks(scores: Floats) -> Ints:
     falling = -np.sort(-scores)
     ranks = 1 + np.searchsorted(-falling, -scores, side="left")
     return np.where(scores > 0, ranks, ABSENT).astype(np.int64)
+
+
+def _share_of_graph(fused: Floats, graph: Floats, ranks: Ints, ranking: Ranking) -> Floats:
+    """Return what the graph leg adds: reciprocal ranks to ranks, a score to scores."""
+    if ranking.method == "rrf":
+        return np.where(ranks == ABSENT, 0.0, ranking.graph_weight / (ranking.rrf_k + ranks))
+    best = fused[np.isfinite(fused)].max(initial=0.0) or 1.0
+    return ranking.graph_weight * best * graph
 
 
 def _surrounding(candidates: Candidates, ranking: Ranking, chance: float) -> Floats | None:

@@ -29,6 +29,7 @@ class Query:
         filter: What may be returned.
         max_chars: Characters of all hits together; 0 is unlimited.
         max_tokens: Estimated tokens of all hits together; 0 is unlimited.
+        graph_hops: Relations that the graph leg follows; 0 leaves it out.
     """
 
     text: str
@@ -39,6 +40,7 @@ class Query:
     filter: Filter = field(default_factory=Filter)
     max_chars: int = 0
     max_tokens: int = 0
+    graph_hops: int = 0
 
     def __post_init__(self) -> None:
         """Reject numbers that mean nothing.
@@ -46,7 +48,7 @@ class Query:
         Raises:
             ConfigurationError: A number is negative.
         """
-        for name in ("k", "max_chars", "max_tokens"):
+        for name in ("k", "max_chars", "max_tokens", "graph_hops"):
             if getattr(self, name) < 0:
                 raise ConfigurationError(f"{name}={getattr(self, name)} must not be negative.")
 
@@ -71,6 +73,7 @@ class Place(NamedTuple):
     decay: float
     bonus: float
     context_rank: int
+    graph_rank: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +110,7 @@ class RankedView:
             scores.decay,
             scores.bonus,
             scores.context_rank,
+            scores.graph_rank,
         )
         return list(map(Place, *(column[positions].tolist() for column in columns)))
 

@@ -13,7 +13,8 @@ from langchain_memengine.config import MemEngineConfig
 from langchain_memengine.errors import EmbeddingError, StorageError
 from langchain_memengine.retrieval import fusion, legs
 from langchain_memengine.retrieval.embedding_cache import EmbeddingCache
-from langchain_memengine.retrieval.fusion import Ranked
+from langchain_memengine.retrieval.fusion import Candidates, Ranked
+from langchain_memengine.retrieval.graph_leg import GraphLeg, GraphQuery
 from langchain_memengine.retrieval.legs import VectorLeg
 from langchain_memengine.retrieval.partitions import Partitions
 from langchain_memengine.retrieval.query import Place, Query, RankedView, Stopwatch
@@ -43,6 +44,7 @@ class Searcher:
         embedding: EmbeddingCache,
         config: MemEngineConfig,
         chroma: tuple[ChromaIndex, ChromaFollower] | None = None,
+        graph: GraphLeg | None = None,
     ) -> None:
         self._database = database
         self._partitions = partitions
@@ -50,6 +52,7 @@ class Searcher:
         self._embedding = embedding
         self._config = config
         self._chroma = chroma
+        self._graph = graph
 
     def search(self, query: Query) -> SearchResult:
         """Return the hits of a query, best first; none for an empty query.
@@ -101,18 +104,49 @@ class Searcher:
                 if view.unembedded:
                     degraded.append(f"vector: {view.unembedded} chunks have no embedding yet")
             watch.lap("vector")
-            found, positions = legs.candidates(view, keyword, leg, fetch_k, mask, to_ms(query.now))
-            ranked = fusion.rank(
-                found,
-                query.ranking,
-                min_cosine=self._min_cosine(view),
-                chance_cosine=view.unrelated.average,
-            )
+            now_ms = to_ms(query.now)
+            found, positions = legs.candidates(view, keyword, leg, fetch_k, mask, now_ms)
+            ranked = self._fused(view, found, query)
+            if query.graph_hops and self._graph is not None:
+                try:
+                    led_to = self._graph_scores(tx, self._graph, query, found, ranked)
+                except StorageError as error:
+                    degraded.append(f"graph: {error}")
+                else:
+                    graph = legs.graph_scores(view, led_to, mask)
+                    found, positions = legs.candidates(
+                        view, keyword, leg, fetch_k, mask, now_ms, graph
+                    )
+                    ranked = self._fused(view, found, query)
+                watch.lap("graph")
             if query.ranking.mmr_lambda is not None:
                 ranked = _diversified(view, positions, ranked, query.k, query.ranking.mmr_lambda)
             watch.lap("fuse")
         path = leg.path if leg else None
         return RankedView(found, ranked, path, self._min_cosine(view), tuple(degraded))
+
+    def _fused(self, view: View, found: Candidates, query: Query) -> Ranked:
+        return fusion.rank(
+            found,
+            query.ranking,
+            min_cosine=self._min_cosine(view),
+            chance_cosine=view.unrelated.average,
+        )
+
+    def _graph_scores(
+        self,
+        tx: Transaction,
+        graph: GraphLeg,
+        query: Query,
+        found: Candidates,
+        ranked: Ranked,
+    ) -> dict[int, float]:
+        """Return what the graph leads to from the query and from what was found without it."""
+        best = ranked.order
+        scores = ranked.fused[best] / max(float(ranked.fused[best].max(initial=0.0)), 1e-12)
+        asked = GraphQuery(query.text, query.graph_hops, query.partitions, query.now)
+        known = dict(zip(found.nums[best].tolist(), scores.tolist(), strict=True))
+        return graph.scores(tx, asked, known)
 
     def hits(self, tx: Transaction, query: Query, ranked: RankedView) -> Iterator[Hit]:
         """Read the rows of ranked candidates, best first, without those the last check drops."""
@@ -244,6 +278,7 @@ def _hit(place: Place, stored: StoredChunk, vector_path: VectorPath | None, rank
             cosine=None if isnan(place.cosine) else place.cosine,
             vector_path=vector_path if place.vector_rank else None,
             context_rank=place.context_rank or None,
+            graph_rank=place.graph_rank or None,
             fused=place.fused,
             age_days=None if isnan(place.age_days) else place.age_days,
             decay=place.decay,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from sqlalchemy import bindparam, or_, select
@@ -28,10 +28,10 @@ class ReferredChunk(NamedTuple):
     commit_id: str | None
 
 
-def ids_of(tx: Transaction, nums: Sequence[int]) -> dict[int, str]:
+def ids_of(tx: Transaction, nums: Iterable[int]) -> dict[int, str]:
     """Return chunk ids by chunk number; chunks that are gone are left out."""
     found: dict[int, str] = {}
-    for batch in batches(nums):
+    for batch in batches(list(nums)):
         found.update(dict(_IDS.rows(tx.connection, {"nums": list(batch)})))
     return found
 

@@ -43,7 +43,9 @@ MAX_RELATIONS = 5_000
 _LIST_LENGTHS = (1, 8, 32, 96, 192, MAX_PARAMETERS)
 
 
-class _Row(NamedTuple):
+class RelationRow(NamedTuple):
+    """A relation as its row tells, and how many relations away from the start it was read."""
+
     id: str
     source: str
     type: str
@@ -51,6 +53,11 @@ class _Row(NamedTuple):
     valid_from: int | None
     valid_to: int | None
     hop: int
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """Ids of the entities that it relates."""
+        return self.source, self.target
 
     @property
     def statement(self) -> tuple[object, ...]:
@@ -136,6 +143,22 @@ _NAMES = HotQuery(
         _in(graph_names.c.partition_key, "partitions"),
     )
     .group_by(graph_names.c.entity, graph_entities.c.type, graph_names.c.key)
+)
+_MENTIONS = HotQuery(
+    select(graph_names.c.entity, graph_names.c.evidence_id, graph_names.c.key).where(
+        graph_names.c.store_id == bindparam("store_id"),
+        _in(graph_names.c.entity, "ids"),
+        _in(graph_names.c.partition_key, "partitions"),
+    )
+)
+_NAMED_BY = HotQuery(
+    select(graph_names.c.entity)
+    .where(
+        graph_names.c.store_id == bindparam("store_id"),
+        _in(graph_names.c.evidence_id, "ids"),
+        _in(graph_names.c.partition_key, "partitions"),
+    )
+    .distinct()
 )
 _EVIDENCE = HotQuery(
     select(
@@ -224,7 +247,7 @@ def around(
     )
     distance = dict.fromkeys(ids, 0)
     for row in rows:
-        for end in (row.source, row.target):
+        for end in row.ends:
             distance.setdefault(end, row.hop + 1)
     known = entities(tx, list(distance), partitions=partitions)
     distance = {one: hop for one, hop in distance.items() if one in known}
@@ -241,11 +264,11 @@ def rows_around(
     partitions: Sequence[str],
     at: datetime,
     max_relations: int = MAX_RELATIONS,
-) -> tuple[list[_Row], bool]:
+) -> tuple[list[RelationRow], bool]:
     """Return relation rows within some hops, nearest first, and whether there are more."""
     if hops < 1:
         return [], False
-    found: dict[str, _Row] = {}
+    found: dict[str, RelationRow] = {}
     read = _rows(
         tx,
         _AROUND,
@@ -255,7 +278,7 @@ def rows_around(
         hops=min(hops, MAX_HOPS),
         rows=max_relations + 1,
     )
-    rows = sorted(map(_Row._make, read), key=lambda row: (row.hop, row.id))
+    rows = sorted(map(RelationRow._make, read), key=lambda row: (row.hop, row.id))
     for row in rows:
         found.setdefault(row.id, row)
     nearest = list(found.values())[:max_relations]
@@ -284,12 +307,24 @@ def relations_of(tx: Transaction, *, partitions: Sequence[str]) -> Iterator[Rela
             .order_by(graph_relations.c.id)
             .limit(MAX_PARAMETERS)
         )
-        rows = [_Row(*row) for row in read]
+        rows = [RelationRow(*row) for row in read]
         if not rows:
             return
-        ends = {end for row in rows for end in (row.source, row.target)}
+        ends = {end for row in rows for end in row.ends}
         yield from _relations(tx, rows, entities(tx, list(ends), partitions=partitions))
         after = rows[-1].id
+
+
+def mentions(
+    tx: Transaction, ids: Sequence[str], *, partitions: Sequence[str]
+) -> list[tuple[Any, ...]]:
+    """Return (entity, evidence, key of the name) for all evidence of entities, sorted."""
+    return sorted(_rows(tx, _MENTIONS, ids, partitions=list(partitions)))
+
+
+def named_by(tx: Transaction, evidence: Sequence[str], *, partitions: Sequence[str]) -> list[str]:
+    """Return the ids of the entities that these memories name, sorted."""
+    return sorted({one for (one,) in _rows(tx, _NAMED_BY, evidence, partitions=list(partitions))})
 
 
 def told_by(
@@ -330,17 +365,17 @@ def told_by(
         )
         .order_by(graph_relations.c.id)
     )
-    return list(known.values()), _relations(tx, [_Row(*row) for row in read], known)
+    return list(known.values()), _relations(tx, [RelationRow(*row) for row in read], known)
 
 
 def _relations(
-    tx: Transaction, rows: Sequence[_Row], known: Mapping[str, Entity]
+    tx: Transaction, rows: Sequence[RelationRow], known: Mapping[str, Entity]
 ) -> list[Relation]:
     """Return rows as relations with their evidence; equal ones of two partitions are one."""
     evidence: dict[str, dict[str, float]] = {}
     for row_id, evidence_id, confidence in _rows(tx, _EVIDENCE, [row.id for row in rows]):
         evidence.setdefault(row_id, {})[evidence_id] = confidence
-    merged: dict[tuple[object, ...], tuple[_Row, dict[str, float]]] = {}
+    merged: dict[tuple[object, ...], tuple[RelationRow, dict[str, float]]] = {}
     for row in rows:
         if row.source in known and row.target in known:
             merged.setdefault(row.statement, (row, {}))[1].update(evidence.get(row.id, {}))
