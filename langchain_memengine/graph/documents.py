@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -64,7 +65,18 @@ class GraphDocument(Serializable):
     @classmethod
     def from_subgraph(cls, subgraph: Subgraph, source: Document | None = None) -> GraphDocument:
         """Return a piece of the graph in this shape."""
-        nodes = {entity.id: _node(entity) for entity in subgraph.entities}
+        return cls.of(subgraph.entities, subgraph.relations, source)
+
+    @classmethod
+    def of(
+        cls,
+        entities: Iterable[Entity],
+        relations: Sequence[Relation],
+        source: Document | None = None,
+    ) -> GraphDocument:
+        """Return entities and relations, with the entities they relate, in this shape."""
+        ends = [end for one in relations for end in (one.source, one.target)]
+        nodes = {entity.id: _node(entity) for entity in (*entities, *ends)}
         return cls(
             nodes=list(nodes.values()),
             relationships=[
@@ -74,10 +86,14 @@ class GraphDocument(Serializable):
                     type=one.type,
                     properties=_properties(one),
                 )
-                for one in subgraph.relations
+                for one in relations
             ],
             source=source,
         )
+
+    def entities(self) -> list[Entity]:
+        """Return the nodes as entities."""
+        return [_entity(node) for node in self.nodes]
 
     def relations(self) -> list[Relation]:
         """Return the relationships as relations, for a graph to learn."""

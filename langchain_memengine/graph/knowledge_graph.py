@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from langchain_memengine.errors import ConfigurationError, NotFoundError
+from langchain_memengine.graph.documents import GraphDocument
 from langchain_memengine.graph.paths import shortest_paths
 from langchain_memengine.graph.resolution import NameMerge, mentions, renamed, resolve
 from langchain_memengine.graph.triples import TripleLike, read_triples
@@ -167,9 +168,35 @@ class KnowledgeGraph:
             ScopeError: The actor may not write to the scope.
         """
         relations = read_triples(triples)
-        told = self._attributed(relations, clean_text(evidence), scope, actor or self._actor)
-        self.learn(told)
+        found = self.evidence_for(clean_text(evidence), actor or self._actor, scope)
+        self.learn(_attributed(found, (), relations))
         return len(relations)
+
+    def add_graph_documents(
+        self,
+        graphs: Iterable[GraphDocument],
+        *,
+        scope: Scope | None = None,
+        actor: Actor | None = None,
+    ) -> int:
+        """Learn graphs in LangChain's shape; return how many relationships there were.
+
+        The id of a graph's source document is its evidence, as in :meth:`add_triples`.
+
+        Raises:
+            ConfigurationError: A node or a relationship has no name.
+            ScopeError: The actor may not write to the scope.
+        """
+        told: list[Told] = []
+        count = 0
+        for one in graphs:
+            relations = read_triples(one.relations())
+            count += len(relations)
+            reference = (one.source.id if one.source else None) or APPLICATION
+            found = self.evidence_for(clean_text(reference), actor or self._actor, scope)
+            told += _attributed(found, one.entities(), relations)
+        self.learn(told)
+        return count
 
     def learn(self, told: Sequence[Told], merge: NameMerge | None = None) -> list[Told]:
         """Store what memories tell, under the entities that are known already.
@@ -291,20 +318,6 @@ class KnowledgeGraph:
         partition = partition_key(scope, visibility.owner_of(scope, actor))
         return [(Evidence(reference, partition), None)]
 
-    def _attributed(
-        self, relations: Sequence[Relation], reference: str, scope: Scope | None, actor: Actor
-    ) -> list[Told]:
-        """Return statements by the chunks that name an end of them, else by all of the memory."""
-        told: dict[Evidence, list[Relation]] = {}
-        found = self.evidence_for(reference, actor, scope)
-        texts = [(one, entity_key(chunk.text) if chunk else "") for one, chunk in found]
-        for relation in relations:
-            names = [entity_key(end.name) for end in (relation.source, relation.target)]
-            naming = [one for one, text in texts if any(name in text for name in names)]
-            for one in naming or [one for one, _ in texts]:
-                told.setdefault(one, []).append(relation)
-        return [Told(one, (), tuple(some)) for one, some in told.items()]
-
     def _resolved(self, tx: Transaction, told: Told, merge: NameMerge | None) -> Told:
         spoken = mentions(told.entities, told.relations)
         readable = _resolvable(told.evidence.partition)
@@ -349,6 +362,32 @@ class KnowledgeGraph:
 
     def _at(self, as_of: datetime | None) -> datetime:
         return self._clock() if as_of is None else as_utc(as_of)
+
+
+def _attributed(
+    found: Sequence[tuple[Evidence, ReferredChunk | None]],
+    entities: Sequence[Entity],
+    relations: Sequence[Relation],
+) -> list[Told]:
+    """Return what is told by the chunks that name it; what none names is told by all of them."""
+    texts = [(one, entity_key(chunk.text) if chunk else "") for one, chunk in found]
+
+    def naming(ends: Iterable[Entity]) -> list[Evidence]:
+        names = [entity_key(end.name) for end in ends]
+        some = [one for one, text in texts if any(name in text for name in names)]
+        return some or [one for one, _ in texts]
+
+    named: dict[Evidence, list[Entity]] = {}
+    told: dict[Evidence, list[Relation]] = {}
+    for entity in entities:
+        for one in naming([entity]):
+            named.setdefault(one, []).append(entity)
+    for relation in relations:
+        for one in naming([relation.source, relation.target]):
+            told.setdefault(one, []).append(relation)
+    return [
+        Told(one, tuple(named.get(one, ())), tuple(told.get(one, ()))) for one in {**named, **told}
+    ]
 
 
 def _ids(tx: Transaction, name: str, readable: Sequence[str]) -> list[str]:
