@@ -8,6 +8,7 @@ How the package reads, from the bottom up::
     storage                   the database, the only place with SQL
     models                    embedders, local and remote, checked and retried
     retrieval                 keyword and vector indexes, fusion, search, recall, indexing
+    graph                     entities and relations that memories tell of, asked and drawn
     engine                    MemoryEngine: all of the above behind one object
     faces, evaluation, cli    what LangChain sees, how well it finds, what a terminal sees
 """
@@ -21,8 +22,11 @@ if TYPE_CHECKING:
     from langchain_memengine.config import RANKINGS, MemEngineConfig, Ranking
     from langchain_memengine.engine.memory_engine import MemoryEngine
     from langchain_memengine.errors import MemEngineError
+    from langchain_memengine.faces.graph_nodes import graph_extraction
     from langchain_memengine.faces.retriever import MemEngineRetriever
+    from langchain_memengine.graph.documents import GraphDocument
     from langchain_memengine.retrieval.recall import Recalled
+    from langchain_memengine.storage.graph_values import Entity, Relation
     from langchain_memengine.types import (
         Actor,
         Explanation,
@@ -39,9 +43,11 @@ if TYPE_CHECKING:
 _HOMES = {
     "RANKINGS": "config",
     "Actor": "types",
+    "Entity": "storage.graph_values",
     "Explanation": "types",
     "Fact": "types",
     "Filter": "types",
+    "GraphDocument": "graph.documents",
     "Hit": "types",
     "IndexReport": "types",
     "MemEngineConfig": "config",
@@ -51,16 +57,20 @@ _HOMES = {
     "Ranking": "config",
     "Recalled": "retrieval.recall",
     "Receipt": "types",
+    "Relation": "storage.graph_values",
     "SearchResult": "types",
     "Stats": "types",
+    "graph_extraction": "faces.graph_nodes",
 }
 
 __all__ = [
     "RANKINGS",
     "Actor",
+    "Entity",
     "Explanation",
     "Fact",
     "Filter",
+    "GraphDocument",
     "Hit",
     "IndexReport",
     "MemEngineConfig",
@@ -70,8 +80,10 @@ __all__ = [
     "Ranking",
     "Recalled",
     "Receipt",
+    "Relation",
     "SearchResult",
     "Stats",
+    "graph_extraction",
 ]
 
 

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from langchain_memengine.cli import demo, evaluating, keeping, searching
+from langchain_memengine.cli import demo, evaluating, graphing, keeping, searching
 from langchain_memengine.cli.failing import OneLineErrors
 from langchain_memengine.cli.terminal import say
 
@@ -57,6 +57,7 @@ for _command in (
     keeping.stats,
 ):
     app.command()(_command)
+app.add_typer(graphing.app, name="graph")
 app.command("eval")(evaluating.evaluate)  # not the name of a function: `eval` is Python's own
 
 

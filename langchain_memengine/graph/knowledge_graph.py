@@ -10,6 +10,7 @@ from typing import Any
 from langchain_memengine.errors import ConfigurationError, NotFoundError
 from langchain_memengine.graph.documents import GraphDocument
 from langchain_memengine.graph.paths import shortest_paths
+from langchain_memengine.graph.picture import GraphPicture
 from langchain_memengine.graph.resolution import NameMerge, mentions, renamed, resolve
 from langchain_memengine.graph.triples import TripleLike, read_triples
 from langchain_memengine.retrieval import documents, visibility
@@ -144,6 +145,14 @@ class KnowledgeGraph:
                 max_hops=max_hops,
                 max_paths=max_paths,
             )
+
+    def picture(self, subgraph: Subgraph, *, actor: Actor | None = None) -> GraphPicture:
+        """Return a picture of a piece of the graph, with its memories for the hover."""
+        ids = sorted({one for relation in subgraph.relations for one in relation.evidence})
+        with self._state.read() as tx:
+            chunks = chunk_ids.referred(tx, ids, partitions=self._readable(actor))
+        texts = {key: one.text for one in reversed(chunks) for key in (one.id, one.source)}
+        return GraphPicture(subgraph, texts)
 
     def add_triples(
         self,
