@@ -17,33 +17,38 @@ from langchain_memengine.models.graph_prompts import (
 )
 
 
-def ask(model: BaseChatModel, text: str) -> Salvaged:
-    """Return what a model reads in a text.
+class Asker:
+    """Asks one model; the schema is prepared once for all texts."""
 
-    A reply that cannot be read at all is asked for once more, as plain text.
+    def __init__(self, model: BaseChatModel) -> None:
+        self._model = model
+        self._structured = model.with_structured_output(Extraction, include_raw=True)
 
-    Raises:
-        Exception: The provider failed; its own error, for the caller to judge.
-    """
-    reply = _structured(model, text)
-    found = salvage(reply)
-    if found.is_reply:
-        return found
-    shown = reply if isinstance(reply, str) else ""
-    again = model.invoke(repair_messages(text, shown, found.rejected[0].reason))
-    return salvage(reply_of({"raw": again}))
+    def ask(self, text: str) -> Salvaged:
+        """Return what the model reads in a text.
 
+        A reply that cannot be read at all is asked for once more, as plain text.
 
-def _structured(model: BaseChatModel, text: str) -> Any:
-    """Return the reply in the schema, or what came instead of it.
+        Raises:
+            Exception: The provider failed; its own error, for the caller to judge.
+        """
+        reply = self._reply(text)
+        found = salvage(reply)
+        if found.is_reply:
+            return found
+        shown = reply if isinstance(reply, str) else ""
+        again = self._model.invoke(repair_messages(text, shown, found.rejected[0].reason))
+        return salvage(reply_of({"raw": again}))
 
-    Some clients raise for a reply that does not fit, even if asked to return it raw.
-    """
-    structured = model.with_structured_output(Extraction, include_raw=True)
-    try:
-        return reply_of(structured.invoke(extraction_messages(text)))
-    except OutputParserException as error:
-        return error.llm_output or ""
-    except ValidationError as error:
-        given = error.errors()[0]["input"] if error.errors() else ""
-        return given if isinstance(given, str | dict | list) else ""
+    def _reply(self, text: str) -> Any:
+        """Return the reply in the schema, or what came instead of it.
+
+        Some clients raise for a reply that does not fit, even if asked to return it raw.
+        """
+        try:
+            return reply_of(self._structured.invoke(extraction_messages(text)))
+        except OutputParserException as error:
+            return error.llm_output or ""
+        except ValidationError as error:
+            given = error.errors()[0]["input"] if error.errors() else ""
+            return given if isinstance(given, str | dict | list) else ""

@@ -21,7 +21,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import RetryPolicy, Send, StreamWriter
 from typing_extensions import TypedDict
 
-from langchain_memengine.graph.asking import ask
+from langchain_memengine.graph.asking import Asker
 from langchain_memengine.graph.knowledge_graph import KnowledgeGraph, Told
 from langchain_memengine.graph.resolution import NameMerge
 from langchain_memengine.models.failures import is_transient
@@ -142,7 +142,7 @@ class _Reader:
         settings: ExtractionSettings,
     ) -> None:
         self._graph = graph
-        self._model = model
+        self._asker = Asker(model)
         self._actor_of = actor_of
         self._settings = settings
 
@@ -164,7 +164,7 @@ class _Reader:
 
     def extract(self, state: Piece, *, writer: StreamWriter) -> dict[str, Any]:
         """Read one piece and keep what it tells."""
-        found = ask(self._model, state["text"])
+        found = self._asker.ask(state["text"])
         told = Told(_evidence(state), found.entities, found.relations)
         if found.is_reply:  # what was not answered is asked again in the next run
             told = Told(told.evidence, told.entities, told.relations, state["text_hash"])

@@ -15,6 +15,8 @@ _ROUNDS = 150
 def force_layout(count: int, edges: Sequence[tuple[int, int]]) -> Floats:
     """Return places in the unit square, shape (count, 2); the same input gives the same places.
 
+    Both axes begin at 0, the longer one ends at 1.
+
     Nodes push each other away and edges pull their ends together, in steps that become smaller.
 
     Args:
@@ -57,7 +59,5 @@ def _in_unit_square(places: Floats) -> Floats:
         return places
     low, high = places.min(axis=0), places.max(axis=0)
     size = float((high - low).max())
-    if size == 0:
-        return np.full_like(places, 0.5)
-    centred: Floats = (places - (low + high) / 2) / size + 0.5
-    return centred
+    scaled: Floats = (places - low) / (size or 1.0)
+    return scaled

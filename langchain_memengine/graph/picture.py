@@ -24,9 +24,9 @@ _STYLE = (
     "text{font:12px system-ui,sans-serif;fill:#222}"
     ".label{font-size:10px;fill:#555}"
     "text{paint-order:stroke;stroke:#fff;stroke-width:3px}"
-    "line,path{stroke:#999;stroke-width:1.4;fill:none}"
+    ".relation path{stroke:#999;stroke-width:1.4;fill:none}"
     ".hop0{stroke:#222;stroke-width:3px}"
-    "g:hover>line,g:hover>path{stroke:#d33;stroke-width:2.5}g:hover>.label{fill:#d33}"
+    ".relation:hover path{stroke:#d33;stroke-width:2.5}.relation:hover .label{fill:#d33}"
 )
 # Wheel to zoom, drag to move.
 _SCRIPT = """\
@@ -86,7 +86,9 @@ def _svg(subgraph: Subgraph, memories: Mapping[str, str]) -> str:
         (_MARGIN + x * side, _MARGIN + y * side)
         for x, y in force_layout(len(entities), edges).tolist()
     ]
-    size = round(side + 2 * _MARGIN)
+    width, height = (
+        round(max((place[axis] for place in places), default=_MARGIN) + _MARGIN) for axis in (0, 1)
+    )
     types = sorted({entity.type for entity in entities})
     colours = {kind: _COLOURS[place % len(_COLOURS)] for place, kind in enumerate(types)}
     drawn: Counter[tuple[int, int]] = Counter()
@@ -100,8 +102,8 @@ def _svg(subgraph: Subgraph, memories: Mapping[str, str]) -> str:
         for entity, place in zip(entities, places, strict=True)
     ]
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size} {size}" width="{size}" '
-        f'height="{size}" role="img"><style>{_STYLE}</style>'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
+        f'width="{width}" height="{height}" role="img"><style>{_STYLE}</style>'
         '<defs><marker id="to" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" '
         'markerHeight="7" orient="auto"><path d="M0 0 8 4 0 8z" fill="#999" stroke="none"/>'
         f"</marker></defs>{''.join(parts)}</svg>"
@@ -124,16 +126,19 @@ def _edge(
         line = f'<path d="M{x1:.0f} {y1:.0f}c-40 -60 40 -60 0 0"/>'
         return _group(title, line, x1, y1 - 48, relation.type)
     dx, dy = (x2 - x1) / length, (y2 - y1) / length
-    bend = 28 * ((earlier + 1) // 2) * (1 if earlier % 2 else -1) if earlier else 0
+    bend = 44 * ((earlier + 1) // 2) * (1 if earlier % 2 else -1) if earlier else 0
     if (x1, y1) > (x2, y2):
         bend = -bend  # the same side, whichever way the relation leads
-    mid_x, mid_y = (x1 + x2) / 2 - dy * bend, (y1 + y2) / 2 + dx * bend
+    half_x, half_y = (x1 + x2) / 2, (y1 + y2) / 2
+    mid_x, mid_y = half_x - dy * bend, half_y + dx * bend
     x2, y2 = x2 - dx * (_RADIUS + 2), y2 - dy * (_RADIUS + 2)
     line = (
         f'<path d="M{x1:.0f} {y1:.0f}Q{mid_x:.0f} {mid_y:.0f} {x2:.0f} {y2:.0f}" '
         'marker-end="url(#to)"/>'
     )
-    return _group(title, line, mid_x, mid_y - 3, relation.type)
+    # The curve passes half-way between the line and the point that bends it.
+    y = (half_y + mid_y) / 2 - 3 + 13 * ((earlier + 1) // 2) * (1 if earlier % 2 else -1)
+    return _group(title, line, (half_x + mid_x) / 2, y, relation.type)
 
 
 def _group(title: str, line: str, x: float, y: float, label: str) -> str:

@@ -123,26 +123,23 @@ def _around() -> Select[Any]:
 
 _AROUND = HotQuery(_around())
 _NAMES = HotQuery(
-    select(
-        graph_names.c.entity,
-        graph_entities.c.type,
-        graph_names.c.key,
-        func.min(graph_names.c.name),
-        func.count(),
-    )
-    .join(
-        graph_entities,
-        and_(
-            graph_entities.c.store_id == graph_names.c.store_id,
-            graph_entities.c.id == graph_names.c.entity,
-        ),
-    )
+    select(graph_names.c.entity, graph_names.c.key, graph_names.c.name, func.count())
     .where(
         graph_names.c.store_id == bindparam("store_id"),
         _in(graph_names.c.entity, "ids"),
         _in(graph_names.c.partition_key, "partitions"),
     )
-    .group_by(graph_names.c.entity, graph_entities.c.type, graph_names.c.key)
+    .group_by(
+        graph_names.c.entity,
+        graph_names.c.partition_key,
+        graph_names.c.key,
+        graph_names.c.name,
+    )
+)
+_TYPES = HotQuery(
+    select(graph_entities.c.id, graph_entities.c.type).where(
+        graph_entities.c.store_id == bindparam("store_id"), _in(graph_entities.c.id, "ids")
+    )
 )
 _MENTIONS = HotQuery(
     select(graph_names.c.entity, graph_names.c.evidence_id, graph_names.c.key).where(
@@ -192,11 +189,10 @@ def entities(
     tx: Transaction, ids: Sequence[str], *, partitions: Sequence[str]
 ) -> dict[str, Entity]:
     """Return entities by id, under the names that these partitions know."""
-    names: dict[str, list[tuple[str, str, int]]] = {}
-    types: dict[str, str] = {}
-    for one, kind, key, name, times in _rows(tx, _NAMES, ids, partitions=list(partitions)):
-        names.setdefault(one, []).append((key, name, times))
-        types[one] = kind
+    names: dict[str, dict[str, Counter[str]]] = {}
+    for one, key, name, times in _rows(tx, _NAMES, ids, partitions=list(partitions)):
+        names.setdefault(one, {}).setdefault(key, Counter())[name] += times
+    types = dict(_rows(tx, _TYPES, [one for one in ids if one in names]))
     return {one: _entity(one, types[one], names[one]) for one in ids if one in names}
 
 
@@ -403,14 +399,23 @@ def _by_hop_and_names(pair: tuple[int, Relation]) -> tuple[int, str, str, str]:
     return hop, relation.source.name, relation.type, relation.target.name
 
 
-def _entity(one: str, kind: str, names: Sequence[tuple[str, str, int]]) -> Entity:
-    """Return an entity under the name that its id was made from, else the most frequent one."""
-    if len(names) == 1:
-        return Entity(names[0][1], kind, id=one)
-    by_use = Counter({name: times for _, name, times in sorted(names)}).most_common()
-    own = (name for _, name, _ in names if entity_id(name, kind) == one)
-    shown = next(own, by_use[0][0])
-    return Entity(shown, kind, tuple(sorted(name for name, _ in by_use if name != shown)), one)
+def _entity(one: str, kind: str, names: Mapping[str, Counter[str]]) -> Entity:
+    """Return an entity under the name that its id was made from, else the most frequent one.
+
+    Of several spellings of a name the most frequent is shown, then the first by alphabet.
+    """
+    spellings = {key: _most_used(used) for key, used in names.items()}
+    if len(spellings) == 1:
+        return Entity(next(iter(spellings.values())), kind, id=one)
+    own = (name for name in spellings.values() if entity_id(name, kind) == one)
+    frequent = min(names, key=lambda key: (-names[key].total(), key))
+    shown = next(own, spellings[frequent])
+    others = sorted(name for name in spellings.values() if name != shown)
+    return Entity(shown, kind, tuple(others), one)
+
+
+def _most_used(used: Counter[str]) -> str:
+    return next(iter(used)) if len(used) == 1 else min(used, key=lambda one: (-used[one], one))
 
 
 def _rows(

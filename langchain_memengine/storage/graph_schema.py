@@ -75,6 +75,8 @@ graph_names = Table(
     Column("name", String(MAX_NAME_CHARS), nullable=False),
     PrimaryKeyConstraint("store_id", "entity", "evidence_id", "key", "partition_key"),
     Index("ix_graph_names_key", "store_id", "key", "partition_key"),
+    # Names are read for every entity of an answer: from the index alone.
+    Index("ix_graph_names_entity", "store_id", "entity", "partition_key", "key", "name"),
     Index("ix_graph_names_evidence", "store_id", "evidence_id"),
 )
 
