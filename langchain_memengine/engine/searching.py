@@ -63,6 +63,8 @@ class Searching(Writing):
         if graph_hops is not None:
             asked = replace(asked, graph_hops=graph_hops)
         auto_synced, problems, sync_ms = self._sync_if_due()
+        if asked.graph_hops:
+            self._forget_in_graph()
         result = self._searcher.search(asked)
         timings = {**result.timings, "sync": sync_ms}
         return SearchResult(result.hits, (*problems, *result.degraded), auto_synced, timings)

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from langchain_memengine.errors import ConfigurationError, NotFoundError
-from langchain_memengine.graph.documents import GraphDocument
 from langchain_memengine.graph.paths import shortest_paths
-from langchain_memengine.graph.picture import GraphPicture
 from langchain_memengine.graph.resolution import NameMerge, mentions, renamed, resolve
 from langchain_memengine.graph.triples import TripleLike, read_triples
 from langchain_memengine.retrieval import documents, visibility
@@ -29,6 +27,10 @@ from langchain_memengine.storage.graph_values import (
 from langchain_memengine.text.names import entity_key
 from langchain_memengine.text.sanitize import as_utc, clean_text
 from langchain_memengine.types import Actor, Scope, as_json
+
+if TYPE_CHECKING:
+    from langchain_memengine.graph.documents import GraphDocument
+    from langchain_memengine.graph.picture import GraphPicture
 
 APPLICATION = "app"
 """Evidence of triples that no memory tells: the application itself says so."""
@@ -148,6 +150,8 @@ class KnowledgeGraph:
 
     def picture(self, subgraph: Subgraph, *, actor: Actor | None = None) -> GraphPicture:
         """Return a picture of a piece of the graph, with its memories for the hover."""
+        from langchain_memengine.graph.picture import GraphPicture
+
         ids = sorted({one for relation in subgraph.relations for one in relation.evidence})
         with self._state.read() as tx:
             chunks = chunk_ids.referred(tx, ids, partitions=self._readable(actor))
@@ -222,6 +226,8 @@ class KnowledgeGraph:
             stored = [self._resolved(tx, one, merge) for one in told]
         hashes = {one.evidence: one.text_hash for one in stored if one.text_hash is not None}
         with database.write() as tx:
+            for evidence in graph.outdated(tx, hashes):  # its text says something else by now
+                graph.forget_evidence(tx, [evidence.id], partitions=[evidence.partition])
             rows = [(one.evidence, one.entities, one.relations) for one in stored]
             graph.learn(tx, rows, now=self._clock())
             graph.note_extracted(tx, hashes)

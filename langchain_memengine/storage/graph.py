@@ -105,6 +105,28 @@ def note_extracted(tx: Transaction, texts: Mapping[Evidence, str]) -> None:
     dialects.upsert(tx.connection, graph_extracted, rows)
 
 
+def outdated(tx: Transaction, texts: Mapping[Evidence, str]) -> list[Evidence]:
+    """Return that evidence which was extracted from a text with another hash."""
+    noted: dict[tuple[str, str], str] = {}
+    for batch in batches([evidence.id for evidence in texts]):
+        rows = tx.connection.execute(
+            select(
+                graph_extracted.c.evidence_id,
+                graph_extracted.c.partition_key,
+                graph_extracted.c.text_hash,
+            ).where(
+                graph_extracted.c.store_id == tx.store_id,
+                graph_extracted.c.evidence_id.in_(batch),
+            )
+        )
+        noted.update({(one, partition): text_hash for one, partition, text_hash in rows})
+    return [
+        evidence
+        for evidence, text_hash in texts.items()
+        if noted.get((evidence.id, evidence.partition), text_hash) != text_hash
+    ]
+
+
 def extracted(
     tx: Transaction, text_hashes: Sequence[str], *, partitions: Sequence[str]
 ) -> dict[str, list[str]]:

@@ -112,6 +112,14 @@ def test_the_same_text_under_another_id_is_not_read_again(engine):
     assert told(engine) == ["Anna —knows→ Bert"]
 
 
+def test_a_text_that_changed_tells_what_it_says_now(engine):
+    model = ScriptedChatModel(replies=read)
+    run(engine, model, documents=[Document("Anna knows Bert.", id="d1")])
+    run(engine, model, documents=[Document("Anna knows Carl.", id="d1")])
+    assert told(engine) == ["Anna —knows→ Carl"]
+    assert engine.graph.counts() == GraphCounts(2, 1, 1)
+
+
 def test_another_users_text_is_read_for_each_of_them(engine):
     model = ScriptedChatModel(replies=read)
     graph = graph_extraction(engine, model)

@@ -118,6 +118,18 @@ def test_a_forgotten_memory_is_no_way_any_more(engine):
     assert MEMORIES["b"] not in texts(engine.search("Anna", graph_hops=2))
 
 
+def test_a_memory_that_another_process_deleted_is_no_way_either(tmp_path):
+    with make_engine(tmp_path) as one, make_engine(tmp_path) as other:
+        one.add_texts(
+            ["Anna likes tea.", "Bert sits near Anna.", "Bert hums."], ids=["a", "b", "c"]
+        )
+        one.graph.add_triples([("Bert", "sits near", "Anna")], evidence="b")
+        one.graph.add_triples([("Bert", "hums", "songs")], evidence="c")
+        assert "Bert hums." in texts(one.search("Anna", graph_hops=2))
+        other._indexer.delete(["doc:/b"])  # and it ends before its graph catches up
+        assert texts(one.search("Anna", graph_hops=2)) == ["Anna likes tea."]
+
+
 def test_a_store_without_a_graph_answers_as_ever():
     with make_engine() as engine:
         engine.add_texts(list(MEMORIES.values()))

@@ -194,6 +194,13 @@ class GraphContract:
         with database.read() as tx:
             assert graph.extracted(tx, ["h1", "h2"], partitions=("shared",)) == {"h2": ["e2"]}
 
+    def test_evidence_is_outdated_once_its_text_has_another_hash(self, database):
+        mine = Evidence("e1", "personal/anna")
+        with database.write() as tx:
+            graph.note_extracted(tx, {SHARED: "h1"})
+            assert graph.outdated(tx, {SHARED: "h1", mine: "h2"}) == []
+            assert graph.outdated(tx, {SHARED: "h2", mine: "h2"}) == [SHARED]
+
     def test_what_a_memory_told_is_told_again(self, chain):
         with chain.read() as tx:
             named, relations = graph_reading.told_by(tx, "e1", partitions=("shared",))
