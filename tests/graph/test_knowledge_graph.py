@@ -188,3 +188,4 @@ def test_a_private_nickname_is_not_what_others_texts_mean(graph):
     graph.add_triples([{"source": boss, "type": "likes", "target": "tea"}], actor=ANNA)
     graph.add_triples([("Boss", "likes", "rum")])
     assert [one.name for one in graph.find_entities("boss", actor=BERT)] == ["Boss"]
+    assert told(graph.neighbours("Carla Stone", actor=ANNA)) == ["Carla Stone —likes→ tea"]
