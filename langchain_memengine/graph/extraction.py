@@ -22,7 +22,8 @@ from langgraph.types import RetryPolicy, Send, StreamWriter
 from typing_extensions import TypedDict
 
 from langchain_memengine.graph.asking import Asker
-from langchain_memengine.graph.knowledge_graph import KnowledgeGraph, Told
+from langchain_memengine.graph.knowledge_graph import KnowledgeGraph
+from langchain_memengine.graph.learning import Told
 from langchain_memengine.graph.resolution import NameMerge
 from langchain_memengine.models.failures import is_transient
 from langchain_memengine.storage.graph_schema import MAX_EVIDENCE_CHARS

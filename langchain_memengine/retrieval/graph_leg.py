@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from langchain_memengine.storage import chunk_ids, graph_reading
 from langchain_memengine.storage.database import LazyDatabase, Transaction
-from langchain_memengine.storage.graph_reading import RelationRow
+from langchain_memengine.storage.graph_statements import RelationRow
 from langchain_memengine.text.names import keys_in
 
 Floats = NDArray[np.float64]

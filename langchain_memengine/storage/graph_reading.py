@@ -9,29 +9,34 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import (
-    ColumnElement,
-    Select,
     and_,
-    bindparam,
-    case,
     func,
     literal_column,
-    or_,
     select,
 )
 
 from langchain_memengine.storage.database import Transaction, from_ms, to_ms
 from langchain_memengine.storage.graph_schema import (
-    graph_entities,
     graph_evidence,
     graph_names,
     graph_relations,
 )
+from langchain_memengine.storage.graph_statements import (
+    AROUND,
+    CALLED,
+    EVIDENCE,
+    MENTIONS,
+    NAMED_BY,
+    NAMES,
+    TYPES,
+    RelationRow,
+    rows_of,
+)
 from langchain_memengine.storage.graph_values import Entity, Relation, Subgraph, entity_id
-from langchain_memengine.storage.statements import MAX_PARAMETERS, HotQuery, batches
+from langchain_memengine.storage.statements import MAX_PARAMETERS
 from langchain_memengine.text.names import entity_key
 
 MAX_HOPS = 6
@@ -40,147 +45,13 @@ MAX_HOPS = 6
 MAX_RELATIONS = 5_000
 """Relations that one question reads, at most: a hub is known to half the graph."""
 
-_LIST_LENGTHS = (1, 8, 32, 96, 192, MAX_PARAMETERS)
-
-
-class RelationRow(NamedTuple):
-    """A relation as its row tells, and how many relations away from the start it was read."""
-
-    id: str
-    source: str
-    type: str
-    target: str
-    valid_from: int | None
-    valid_to: int | None
-    hop: int
-
-    @property
-    def ends(self) -> tuple[str, str]:
-        """Ids of the entities that it relates."""
-        return self.source, self.target
-
-    @property
-    def statement(self) -> tuple[object, ...]:
-        """What equal relations of two partitions share."""
-        kind = self.type.replace("_", " ").casefold()
-        return self.source, kind, self.target, self.valid_from, self.valid_to
-
-
-def _in(column: ColumnElement[Any], name: str) -> ColumnElement[bool]:
-    return column.in_(bindparam(name, expanding=True))
-
-
-def _holds() -> ColumnElement[bool]:
-    begins, ends = graph_relations.c.valid_from, graph_relations.c.valid_to
-    at: ColumnElement[int] = bindparam("at")
-    return and_(or_(begins.is_(None), begins <= at), or_(ends.is_(None), ends > at))
-
-
-def _visible() -> ColumnElement[bool]:
-    return and_(_in(graph_relations.c.partition_key, "partitions"), _holds())
-
-
-def _touches(entity: ColumnElement[str]) -> ColumnElement[bool]:
-    """Return whether a relation starts or ends there; the store in both halves names an index."""
-    store = graph_relations.c.store_id == bindparam("store_id")
-    source, target = graph_relations.c.source, graph_relations.c.target
-    return or_(and_(store, source == entity), and_(store, target == entity))
-
-
-def _around() -> Select[Any]:
-    """Return the relations of everything fewer than ``hops`` relations away from ``ids``."""
-    zero: ColumnElement[int] = literal_column("0")
-    one: ColumnElement[int] = literal_column("1")
-    ends = graph_relations.c.source, graph_relations.c.target
-    reached = (
-        select(graph_entities.c.id.label("entity"), zero.label("hop"))
-        .where(graph_entities.c.store_id == bindparam("store_id"), _in(graph_entities.c.id, "ids"))
-        .cte("reached", recursive=True)
-    )
-    other = case((ends[0] == reached.c.entity, ends[1]), else_=ends[0])
-    step = (
-        select(other, reached.c.hop + one)
-        .select_from(reached.join(graph_relations, _touches(reached.c.entity)))
-        .where(_visible(), reached.c.hop + one < bindparam("hops"))
-    )
-    reached = reached.union(step)
-    return (
-        select(
-            graph_relations.c.id,
-            ends[0],
-            graph_relations.c.type,
-            ends[1],
-            graph_relations.c.valid_from,
-            graph_relations.c.valid_to,
-            reached.c.hop,
-        )
-        .select_from(reached.join(graph_relations, _touches(reached.c.entity)))
-        .where(_visible())
-        .limit(bindparam("rows"))
-        .offset(zero)  # SQLite would be given one as a parameter that nobody named
-    )
-
-
-_AROUND = HotQuery(_around())
-_NAMES = HotQuery(
-    select(graph_names.c.entity, graph_names.c.key, graph_names.c.name, func.count())
-    .where(
-        graph_names.c.store_id == bindparam("store_id"),
-        _in(graph_names.c.entity, "ids"),
-        _in(graph_names.c.partition_key, "partitions"),
-    )
-    .group_by(
-        graph_names.c.entity,
-        graph_names.c.partition_key,
-        graph_names.c.key,
-        graph_names.c.name,
-    )
-)
-_TYPES = HotQuery(
-    select(graph_entities.c.id, graph_entities.c.type).where(
-        graph_entities.c.store_id == bindparam("store_id"), _in(graph_entities.c.id, "ids")
-    )
-)
-_MENTIONS = HotQuery(
-    select(graph_names.c.entity, graph_names.c.evidence_id, graph_names.c.key).where(
-        graph_names.c.store_id == bindparam("store_id"),
-        _in(graph_names.c.entity, "ids"),
-        _in(graph_names.c.partition_key, "partitions"),
-    )
-)
-_NAMED_BY = HotQuery(
-    select(graph_names.c.entity)
-    .where(
-        graph_names.c.store_id == bindparam("store_id"),
-        _in(graph_names.c.evidence_id, "ids"),
-        _in(graph_names.c.partition_key, "partitions"),
-    )
-    .distinct()
-)
-_EVIDENCE = HotQuery(
-    select(
-        graph_evidence.c.relation, graph_evidence.c.evidence_id, graph_evidence.c.confidence
-    ).where(
-        graph_evidence.c.store_id == bindparam("store_id"), _in(graph_evidence.c.relation, "ids")
-    )
-)
-_CALLED = HotQuery(
-    select(graph_names.c.key, graph_names.c.entity)
-    .where(
-        graph_names.c.store_id == bindparam("store_id"),
-        _in(graph_names.c.key, "ids"),
-        _in(graph_names.c.partition_key, "partitions"),
-    )
-    .distinct()
-)
-
 
 def ids_called(
     tx: Transaction, keys: Sequence[str], *, partitions: Sequence[str]
 ) -> dict[str, list[str]]:
     """Return the ids of the entities called so, by key; those of no entity are left out."""
     found: dict[str, list[str]] = {}
-    for key, entity in sorted(_rows(tx, _CALLED, keys, partitions=list(partitions))):
+    for key, entity in sorted(rows_of(tx, CALLED, keys, partitions=list(partitions))):
         found.setdefault(key, []).append(entity)
     return found
 
@@ -190,9 +61,9 @@ def entities(
 ) -> dict[str, Entity]:
     """Return entities by id, under the names that these partitions know."""
     names: dict[str, dict[str, Counter[str]]] = {}
-    for one, key, name, times in _rows(tx, _NAMES, ids, partitions=list(partitions)):
+    for one, key, name, times in rows_of(tx, NAMES, ids, partitions=list(partitions)):
         names.setdefault(one, {}).setdefault(key, Counter())[name] += times
-    types = dict(_rows(tx, _TYPES, [one for one in ids if one in names]))
+    types = dict(rows_of(tx, TYPES, [one for one in ids if one in names]))
     return {one: _entity(one, types[one], names[one]) for one in ids if one in names}
 
 
@@ -265,9 +136,9 @@ def rows_around(
     if hops < 1:
         return [], False
     found: dict[str, RelationRow] = {}
-    read = _rows(
+    read = rows_of(
         tx,
-        _AROUND,
+        AROUND,
         ids,
         partitions=list(partitions),
         at=to_ms(at),
@@ -315,12 +186,12 @@ def mentions(
     tx: Transaction, ids: Sequence[str], *, partitions: Sequence[str]
 ) -> list[tuple[Any, ...]]:
     """Return (entity, evidence, key of the name) for all evidence of entities, sorted."""
-    return sorted(_rows(tx, _MENTIONS, ids, partitions=list(partitions)))
+    return sorted(rows_of(tx, MENTIONS, ids, partitions=list(partitions)))
 
 
 def named_by(tx: Transaction, evidence: Sequence[str], *, partitions: Sequence[str]) -> list[str]:
     """Return the ids of the entities that these memories name, sorted."""
-    return sorted({one for (one,) in _rows(tx, _NAMED_BY, evidence, partitions=list(partitions))})
+    return sorted({one for (one,) in rows_of(tx, NAMED_BY, evidence, partitions=list(partitions))})
 
 
 def told_by(
@@ -369,7 +240,7 @@ def _relations(
 ) -> list[Relation]:
     """Return rows as relations with their evidence; equal ones of two partitions are one."""
     evidence: dict[str, dict[str, float]] = {}
-    for row_id, evidence_id, confidence in _rows(tx, _EVIDENCE, [row.id for row in rows]):
+    for row_id, evidence_id, confidence in rows_of(tx, EVIDENCE, [row.id for row in rows]):
         evidence.setdefault(row_id, {})[evidence_id] = confidence
     merged: dict[tuple[object, ...], tuple[RelationRow, dict[str, float]]] = {}
     for row in rows:
@@ -416,15 +287,3 @@ def _entity(one: str, kind: str, names: Mapping[str, Counter[str]]) -> Entity:
 
 def _most_used(used: Counter[str]) -> str:
     return next(iter(used)) if len(used) == 1 else min(used, key=lambda one: (-used[one], one))
-
-
-def _rows(
-    tx: Transaction, query: HotQuery, ids: Sequence[str], **parameters: Any
-) -> list[tuple[Any, ...]]:
-    """Return the rows for a list, which is filled up: few lengths mean few compiled statements."""
-    rows: list[tuple[Any, ...]] = []
-    for batch in batches(ids):
-        length = next(length for length in _LIST_LENGTHS if length >= len(batch))
-        padded = [*batch, *([batch[-1]] * (length - len(batch)))]
-        rows += query.rows(tx.connection, {"store_id": tx.store_id, "ids": padded, **parameters})
-    return rows
