@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from math import log
+from math import fsum, log
 
 import numpy as np
 from numpy.typing import NDArray
@@ -179,9 +179,10 @@ class GraphLeg:
             for row in nearest
         ]
         frequency = Counter(word for words in shared for word in words)
+        # Exact sums: sets have another order in every process.
         worth = {word: log(1 + len(shared) / count) for word, count in frequency.items()}
         scored = [
-            (sum(worth[word] for word in words), row)
+            (fsum(worth[word] for word in words), row)
             for words, row in zip(shared, nearest, strict=True)
         ]
         scored.sort(key=lambda pair: (-pair[0], pair[1].id))
