@@ -23,9 +23,15 @@ def m002_jobs(connection: Connection) -> None:
     schema.metadata.create_all(connection, tables=schema.JOB_TABLES)
 
 
+def m004_experiences(connection: Connection) -> None:
+    """Create what agents learnt from their runs."""
+    schema.metadata.create_all(connection, tables=schema.EXPERIENCE_TABLES)
+
+
 MIGRATIONS: Sequence[Migration] = (
     ("m001_initial", m001_initial),
     ("m002_jobs", m002_jobs),
+    ("m004_experiences", m004_experiences),
 )
 
 

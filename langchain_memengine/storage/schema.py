@@ -267,6 +267,29 @@ schedules = Table(
     PrimaryKeyConstraint("store_id", "name"),
 )
 
+experiences = Table(
+    "experiences",
+    metadata,
+    _store(),
+    Column("id", String(64), nullable=False),
+    Column("kind", String(32), nullable=False),
+    Column("intent", Text, nullable=False),
+    Column("solution", Text, nullable=False),
+    Column("success_score", Float, nullable=False),
+    Column("tags", Text, nullable=False),
+    Column("user", String(255), nullable=False),
+    Column("session", String(255), nullable=False),
+    Column("weight", Float, nullable=False),
+    Column("use_count", Integer, nullable=False),
+    _time("created_at", nullable=False),
+    _time("last_used_at"),
+    _time("decayed_at"),
+    Column("seq", BigInteger, nullable=False),
+    PrimaryKeyConstraint("store_id", "id"),
+    Index("ix_experiences_user", "store_id", "user", "created_at"),
+    Index("ix_experiences_seq", "store_id", "seq"),
+)
+
 schema_migrations = Table(
     "schema_migrations",
     metadata,
@@ -291,3 +314,5 @@ INITIAL_TABLES = (
 )
 
 JOB_TABLES = (jobs, schedules)
+
+EXPERIENCE_TABLES = (experiences,)
