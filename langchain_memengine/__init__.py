@@ -8,6 +8,7 @@ How the package reads, from the bottom up::
     storage                   the database, the only place with SQL
     models                    embedders, local and remote, checked and retried
     retrieval                 keyword and vector indexes, fusion, search, recall, indexing
+    knowledge                 what agents learn: experiences
     jobs                      the worker that does what was queued
     engine                    MemoryEngine: all of the above behind one object
     faces, evaluation, cli    what LangChain sees, how well it finds, what a terminal sees
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
     from langchain_memengine.errors import MemEngineError
     from langchain_memengine.faces.retriever import MemEngineRetriever
     from langchain_memengine.jobs.reports import JobsReport
+    from langchain_memengine.knowledge.experience import ExperienceStore
     from langchain_memengine.retrieval.recall import Recalled
+    from langchain_memengine.storage.experience_values import Experience
     from langchain_memengine.storage.job_values import Job
     from langchain_memengine.types import (
         Actor,
@@ -42,6 +45,8 @@ if TYPE_CHECKING:
 _HOMES = {
     "RANKINGS": "config",
     "Actor": "types",
+    "Experience": "storage.experience_values",
+    "ExperienceStore": "knowledge.experience",
     "Explanation": "types",
     "Fact": "types",
     "Filter": "types",
@@ -63,6 +68,8 @@ _HOMES = {
 __all__ = [
     "RANKINGS",
     "Actor",
+    "Experience",
+    "ExperienceStore",
     "Explanation",
     "Fact",
     "Filter",
