@@ -38,6 +38,7 @@ bench: $(BENCH_STAMP) ## Compare search, keyword index, indexing and opening wit
 	$(BIN)/python benchmarks/keywords.py --chunks 1000
 	$(BIN)/python benchmarks/indexing.py --chunks 1000
 	$(BIN)/python benchmarks/opening.py --chunks 1000
+	$(BIN)/python benchmarks/experience.py --experiences 1000
 
 # Only .venv is removed: a folder given as VENV belongs to whoever gave it.
 clean: ## Remove .venv, caches and build output
