@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from langchain_memengine.cli import demo, evaluating, jobs, keeping, searching
+from langchain_memengine.cli import demo, evaluating, experiences, jobs, keeping, searching
 from langchain_memengine.cli.failing import OneLineErrors
 from langchain_memengine.cli.terminal import say
 
@@ -60,6 +60,7 @@ for _command in (
     app.command()(_command)
 app.command("eval")(evaluating.evaluate)  # not the name of a function: `eval` is Python's own
 app.add_typer(jobs.app)
+app.add_typer(experiences.app)
 
 
 def main() -> None:
