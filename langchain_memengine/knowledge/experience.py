@@ -6,9 +6,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
-
-from langchain_core.messages import BaseMessage
+from typing import TYPE_CHECKING, Any
 
 from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.knowledge.experience_index import ExperienceIndex, Wanted
@@ -22,7 +20,6 @@ from langchain_memengine.knowledge.new_experience import (
     require_kind,
     with_sign,
 )
-from langchain_memengine.knowledge.tool_chains import Recovery, read_run
 from langchain_memengine.retrieval.recall import fence_nonce
 from langchain_memengine.storage import experiences
 from langchain_memengine.storage.database import Database, Transaction
@@ -33,6 +30,11 @@ from langchain_memengine.storage.experience_values import (
 from langchain_memengine.text.sanitize import clean_text
 from langchain_memengine.text.words import WordSplitter
 from langchain_memengine.types import Actor
+
+if TYPE_CHECKING:
+    from langchain_core.messages import BaseMessage
+
+    from langchain_memengine.knowledge.tool_chains import Recovery
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +155,8 @@ class ExperienceStore(ExperienceUpkeep):
         Raises:
             ScopeError: It is to be everyone's and the engine's actor is no admin.
         """
+        from langchain_memengine.knowledge.tool_chains import read_run
+
         run = read_run(messages)
         if run is None:
             return None
