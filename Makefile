@@ -41,6 +41,7 @@ bench: $(BENCH_STAMP) ## Compare with peers, briefly: search, indexes, opening, 
 	$(BIN)/python benchmarks/compaction.py --histories 200
 	$(BIN)/python benchmarks/turns.py --turns 200
 	$(BIN)/python benchmarks/graph.py --entities 1000 --relations 4000
+	$(BIN)/python benchmarks/experience.py --experiences 1000
 
 # Only .venv is removed: a folder given as VENV belongs to whoever gave it.
 clean: ## Remove .venv, caches and build output

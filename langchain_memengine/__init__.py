@@ -10,6 +10,7 @@ How the package reads, from the bottom up::
     retrieval                 keyword and vector indexes, fusion, search, recall, indexing
     conversation              compaction, archive, histories, sessions; how memory follows branches
     graph                     entities and relations that memories tell of, asked and drawn
+    knowledge                 what agents learn: experiences
     jobs                      the worker that does what was queued
     engine                    MemoryEngine: all of the above behind one object
     faces, evaluation, cli    what LangChain and LangGraph see, how well it finds, the terminal
@@ -39,8 +40,10 @@ if TYPE_CHECKING:
     from langchain_memengine.faces.retriever import MemEngineRetriever
     from langchain_memengine.graph.documents import GraphDocument
     from langchain_memengine.jobs.reports import JobsReport
+    from langchain_memengine.knowledge.experience import ExperienceStore
     from langchain_memengine.retrieval.diagnosis import DoctorReport
     from langchain_memengine.retrieval.recall import Recalled
+    from langchain_memengine.storage.experience_values import Experience
     from langchain_memengine.storage.graph_values import Entity, Relation
     from langchain_memengine.storage.job_values import Job
     from langchain_memengine.types import (
@@ -62,6 +65,8 @@ _HOMES = {
     "DoctorReport": "retrieval.diagnosis",
     "CompactionLimits": "conversation.compaction",
     "Entity": "storage.graph_values",
+    "Experience": "storage.experience_values",
+    "ExperienceStore": "knowledge.experience",
     "Explanation": "types",
     "Fact": "types",
     "Filter": "types",
@@ -99,6 +104,8 @@ __all__ = [
     "CompactionLimits",
     "DoctorReport",
     "Entity",
+    "Experience",
+    "ExperienceStore",
     "Explanation",
     "Fact",
     "Filter",

@@ -14,6 +14,7 @@ from langchain_memengine.cli import (
     demo,
     doctor,
     evaluating,
+    experiences,
     graphing,
     jobs,
     keeping,
@@ -73,6 +74,7 @@ for _command in (
 app.add_typer(graphing.app, name="graph")
 app.command("eval")(evaluating.evaluate)  # not the name of a function: `eval` is Python's own
 app.add_typer(jobs.app)
+app.add_typer(experiences.app)
 
 
 def main() -> None:

@@ -31,10 +31,16 @@ def m003_conversations(connection: Connection) -> None:
     by_commit.create(connection, checkfirst=True)
 
 
+def m004_experiences(connection: Connection) -> None:
+    """Create what agents learnt from their runs."""
+    schema.metadata.create_all(connection, tables=schema.EXPERIENCE_TABLES)
+
+
 MIGRATIONS: Sequence[Migration] = (
     ("m001_initial", m001_initial),
     ("m002_jobs", m002_jobs),
     ("m003_conversations", m003_conversations),
+    ("m004_experiences", m004_experiences),
 )
 
 
