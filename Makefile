@@ -33,13 +33,15 @@ format: $(STAMP) ## Format the code and fix what ruff can fix
 integration_tests: $(STAMP) ## Run the tests that need processes, sockets or servers
 	@$(BIN)/python -m pytest integration_tests
 
-bench: $(BENCH_STAMP) ## Compare search, indexes, opening and compaction with their peers, briefly
+bench: $(BENCH_STAMP) ## Compare with peers, briefly: search, indexes, opening, compaction, graph
 	$(BIN)/python benchmarks/search.py --chunks 1000
 	$(BIN)/python benchmarks/keywords.py --chunks 1000
 	$(BIN)/python benchmarks/indexing.py --chunks 1000
 	$(BIN)/python benchmarks/opening.py --chunks 1000
 	$(BIN)/python benchmarks/compaction.py --histories 200
 	$(BIN)/python benchmarks/turns.py --turns 200
+	$(BIN)/python benchmarks/graph.py --entities 1000 --relations 4000
+	$(BIN)/python benchmarks/experience.py --experiences 1000
 
 # Only .venv is removed: a folder given as VENV belongs to whoever gave it.
 clean: ## Remove .venv, caches and build output

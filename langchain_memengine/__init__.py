@@ -9,6 +9,8 @@ How the package reads, from the bottom up::
     models                    embedders, local and remote, checked and retried
     retrieval                 keyword and vector indexes, fusion, search, recall, indexing
     conversation              compaction, archive, histories, sessions; how memory follows branches
+    graph                     entities and relations that memories tell of, asked and drawn
+    knowledge                 what agents learn: experiences
     jobs                      the worker that does what was queued
     engine                    MemoryEngine: all of the above behind one object
     faces, evaluation, cli    what LangChain and LangGraph see, how well it finds, the terminal
@@ -32,13 +34,18 @@ if TYPE_CHECKING:
     from langchain_memengine.conversation.summaries import with_previous_context
     from langchain_memengine.engine.memory_engine import MemoryEngine
     from langchain_memengine.errors import MemEngineError
+    from langchain_memengine.faces.graph_nodes import graph_extraction
     from langchain_memengine.faces.history import MemEngineChatMessageHistory
     from langchain_memengine.faces.nodes import MemoryState, flush_node, summarization_node
     from langchain_memengine.faces.retriever import MemEngineRetriever
     from langchain_memengine.faces.store import MemEngineStore
+    from langchain_memengine.graph.documents import GraphDocument
     from langchain_memengine.jobs.reports import JobsReport
+    from langchain_memengine.knowledge.experience import ExperienceStore
     from langchain_memengine.retrieval.diagnosis import DoctorReport
     from langchain_memengine.retrieval.recall import Recalled
+    from langchain_memengine.storage.experience_values import Experience
+    from langchain_memengine.storage.graph_values import Entity, Relation
     from langchain_memengine.storage.job_values import Job
     from langchain_memengine.types import (
         Actor,
@@ -58,9 +65,13 @@ _HOMES = {
     "Actor": "types",
     "DoctorReport": "retrieval.diagnosis",
     "CompactionLimits": "conversation.compaction",
+    "Entity": "storage.graph_values",
+    "Experience": "storage.experience_values",
+    "ExperienceStore": "knowledge.experience",
     "Explanation": "types",
     "Fact": "types",
     "Filter": "types",
+    "GraphDocument": "graph.documents",
     "Hit": "types",
     "IndexReport": "types",
     "Job": "storage.job_values",
@@ -75,6 +86,7 @@ _HOMES = {
     "Ranking": "config",
     "Recalled": "retrieval.recall",
     "Receipt": "types",
+    "Relation": "storage.graph_values",
     "SearchResult": "types",
     "Stats": "types",
     "compact_messages": "conversation.context",
@@ -85,6 +97,7 @@ _HOMES = {
     "needs_compaction": "conversation.context",
     "summarization_node": "faces.nodes",
     "with_previous_context": "conversation.summaries",
+    "graph_extraction": "faces.graph_nodes",
 }
 
 __all__ = [
@@ -92,9 +105,13 @@ __all__ = [
     "Actor",
     "CompactionLimits",
     "DoctorReport",
+    "Entity",
+    "Experience",
+    "ExperienceStore",
     "Explanation",
     "Fact",
     "Filter",
+    "GraphDocument",
     "Hit",
     "IndexReport",
     "Job",
@@ -109,11 +126,13 @@ __all__ = [
     "Ranking",
     "Recalled",
     "Receipt",
+    "Relation",
     "SearchResult",
     "Stats",
     "compact_messages",
     "flush_node",
     "get_memory_stats",
+    "graph_extraction",
     "join_heads",
     "memory_flush",
     "needs_compaction",

@@ -59,6 +59,15 @@ class Ranking(BaseModel):
     after_weight: float = Field(
         0.29, ge=0, description="Share of the chunk after it in what stands around."
     )
+    graph_hops: int = Field(
+        0, ge=0, le=6, description="Relations that the graph leg follows; 0 leaves the leg out."
+    )
+    graph_weight: float = Field(
+        2.0,
+        ge=0,
+        description="Weight of the graph leg: of its list in `rrf`, else of its score, as a share "
+        "of the best score of the other legs.",
+    )
     rank_weight: float = Field(
         0.0, ge=0, description="Share of the reciprocal ranks in `blend`; 1 is a top rank in a leg."
     )
@@ -150,6 +159,11 @@ class MemEngineConfig(BaseModel):
     database_url: str | None = Field(
         None,
         description="SQLAlchemy URL; default: SQLite in `.memengine/`, in memory without a root.",
+    )
+    graph_url: str | None = Field(
+        None,
+        description="SQLAlchemy URL of the graph; default: `kg.sqlite` in `.memengine/`, in memory "
+        "without a root.",
     )
     chroma_url: str | None = Field(
         None,

@@ -202,6 +202,7 @@ class Receipt:
         date_boost: Part of ``fused`` that is there because the query names the time.
         vector_weight: Weight of the vector leg in this search: the ranking's, or more where the
             nearest text stood out; ``None`` without that leg.
+        graph_rank: Rank in the graph leg, from 1; ``None`` if that did not lead to it.
     """
 
     keyword_rank: int | None
@@ -221,6 +222,7 @@ class Receipt:
     author_boost: float = 0.0
     date_boost: float = 0.0
     vector_weight: float | None = None
+    graph_rank: int | None = None
 
     def __str__(self) -> str:
         """Return the parts that applied, on one line."""
@@ -232,6 +234,8 @@ class Receipt:
             parts.append(f"cosine {self.cosine:.2f}{place}")
         if self.context_rank is not None:
             parts.append(f"context #{self.context_rank}")
+        if self.graph_rank is not None:
+            parts.append(f"graph #{self.graph_rank}")
         if self.author_boost:
             parts.append(f"author + {self.author_boost:.2f}")
         if self.date_boost:
@@ -308,8 +312,8 @@ class SearchResult:
         hits: Best first, at most ``k``.
         degraded: What made the answer poorer than asked, in words; empty when nothing did.
         auto_synced: Whether changed files were indexed first.
-        timings: Milliseconds by stage (``sync``, ``embed``, ``keyword``, ``vector``, ``fuse``,
-            ``rows``, ``total``).
+        timings: Milliseconds by stage (``sync``, ``embed``, ``keyword``, ``vector``, ``graph``,
+            ``fuse``, ``rows``, ``total``).
     """
 
     hits: tuple[Hit, ...]

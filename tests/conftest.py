@@ -12,6 +12,8 @@ pytest.register_assert_rewrite(
     "tests.storage.contract",
     "tests.storage.contract_chunks",
     "tests.storage.contract_conversations",
+    "tests.storage.contract_graph",
+    "tests.storage.contract_experiences",
     "tests.storage.contract_items",
     "tests.storage.contract_jobs",
 )

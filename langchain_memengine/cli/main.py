@@ -9,7 +9,17 @@ from typing import Annotated
 
 import typer
 
-from langchain_memengine.cli import backup, demo, doctor, evaluating, jobs, keeping, searching
+from langchain_memengine.cli import (
+    backup,
+    demo,
+    doctor,
+    evaluating,
+    experiences,
+    graphing,
+    jobs,
+    keeping,
+    searching,
+)
 from langchain_memengine.cli.failing import OneLineErrors
 from langchain_memengine.cli.terminal import say
 
@@ -61,8 +71,10 @@ for _command in (
     backup.restore,
 ):
     app.command()(_command)
+app.add_typer(graphing.app, name="graph")
 app.command("eval")(evaluating.evaluate)  # not the name of a function: `eval` is Python's own
 app.add_typer(jobs.app)
+app.add_typer(experiences.app)
 
 
 def main() -> None:

@@ -11,7 +11,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from langchain_memengine.config import MemEngineConfig
+from langchain_memengine.engine.graphing import graph_store
 from langchain_memengine.errors import ConfigurationError, StoreLockedError
+from langchain_memengine.graph.knowledge_graph import KnowledgeGraph
+from langchain_memengine.graph.resolution import NameMerge
 from langchain_memengine.jobs.worker import OnJobFailed, Worker, no_work
 from langchain_memengine.jobs.worker_thread import WorkerThread
 from langchain_memengine.models.embedding import EmbeddingsLike
@@ -20,6 +23,7 @@ from langchain_memengine.retrieval import chroma_folder, snapshot
 from langchain_memengine.retrieval.chroma_folder import ChromaFolder
 from langchain_memengine.retrieval.chroma_follower import ChromaFollower
 from langchain_memengine.retrieval.embedding_cache import EmbeddingCache
+from langchain_memengine.retrieval.graph_leg import GraphLeg
 from langchain_memengine.retrieval.indexing import Indexer
 from langchain_memengine.retrieval.partitions import Partitions
 from langchain_memengine.retrieval.search import Searcher
@@ -64,6 +68,7 @@ class EngineParts:
         root: Folder of Markdown files, ``None`` for a store without one.
         actor: Who calls, when a call names nobody.
         read_only: Whether nothing is ever written.
+        graph: Entities and relations that memories tell of.
     """
 
     def __init__(
@@ -104,11 +109,14 @@ class EngineParts:
             read_only=self.read_only,
         )
         closing.callback(self._database.close)
+        graph = graph_store(config, layout, self._clock, read_only=self.read_only)
+        closing.callback(graph.close)
+        self.graph = KnowledgeGraph(self._database, graph, self._clock, self.actor)
         self._secret = self._drawn_once(_FENCE_SECRET)
-        embedder = make_embedder(
+        self._embedder = make_embedder(
             spec, batch_size=config.embedding_batch_size, attempts=config.embedding_attempts
         )
-        self._embedding = EmbeddingCache(self._database, embedder)
+        self._embedding = EmbeddingCache(self._database, self._embedder)
         splitter = self._splitter = WordSplitter(config.language)
         self._index_lock = self._take_index_lock(closing, layout)
         epoch = self._epoch(layout)
@@ -121,7 +129,13 @@ class EngineParts:
         closing.callback(self._partitions.save)
         self._chroma = self._chroma_parts(closing, layout, epoch)
         self._searcher = Searcher(
-            self._database, self._partitions, splitter, self._embedding, config, self._chroma
+            self._database,
+            self._partitions,
+            splitter,
+            self._embedding,
+            config,
+            self._chroma,
+            GraphLeg(graph, splitter),
         )
         self._indexer = Indexer(self._database, self._embedding, config, self._clock)
         self._sources = self._all_sources(layout)
@@ -243,6 +257,19 @@ class EngineParts:
     def now(self) -> datetime:
         """Return the time that the engine's clock shows, aware, in UTC."""
         return self._clock()
+
+    def name_merge(self) -> NameMerge:
+        """Return how names of entities are compared with the engine's embedder.
+
+        Raises:
+            ConfigurationError: There is no embedder.
+        """
+        if self._embedder is None:
+            raise ConfigurationError(
+                "Merging names needs an embedder, and this engine searches by keyword only. "
+                "Open it with embeddings=, or leave names as they are."
+            )
+        return NameMerge(self._embedder.embed_texts)
 
     def wait_for_chroma(self) -> None:
         """Wait until Chroma has caught up with what searches asked of it."""

@@ -44,6 +44,7 @@ class Searching(Writing):
         thread_id: str | None = None,
         head: str | None = None,
         as_of: str | datetime | None = None,
+        graph_hops: int | None = None,
     ) -> SearchResult:
         """Find memories.
 
@@ -60,6 +61,8 @@ class Searching(Writing):
                 it, each conversation counts as its newest branch has it.
             as_of: Only what was known at this time, or at this head; texts added or replaced
                 since are left out. Files are as they are now, and ``degraded`` says so.
+            graph_hops: Relations of the graph to follow from what the query names and from what
+                is found without it; 0 leaves the graph out; default: the ranking's own.
 
         Raises:
             ConfigurationError: A number is negative, or ranking, filter or branch cannot work.
@@ -70,7 +73,11 @@ class Searching(Writing):
             query, k, ranking, filter, actor, max_chars=max_chars, max_tokens=max_tokens
         )
         asked = self._seen_from(asked, thread_id, head, as_of)
+        if graph_hops is not None:
+            asked = replace(asked, graph_hops=graph_hops)
         auto_synced, problems, sync_ms = self._sync_if_due()
+        if asked.graph_hops:
+            self._forget_in_graph()
         result = self._searcher.search(asked)
         if as_of is not None and any(hit.path for hit in result.hits):
             problems = (*problems, "as_of: files are as they are now.")
@@ -204,6 +211,7 @@ class Searching(Writing):
             filter=_in_utc(wanted if isinstance(wanted, Filter) else Filter(metadata=wanted or {})),
             max_chars=max_chars,
             max_tokens=max_tokens,
+            graph_hops=chosen.graph_hops,
         )
 
     def _seen_from(

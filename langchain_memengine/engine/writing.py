@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from langchain_memengine.engine.parts import EngineParts
+from langchain_memengine.errors import StorageError
 from langchain_memengine.progress import progress_bar
 from langchain_memengine.retrieval import documents, visibility
 from langchain_memengine.storage import chunks, files
 from langchain_memengine.types import Actor, IndexReport, Progress, Scope
+
+logger = logging.getLogger(__name__)
 
 
 class Writing(EngineParts):
@@ -32,6 +36,8 @@ class Writing(EngineParts):
         with self._sync_lock, _shown(progress, "Indexing", "file") as callback:
             report = self._indexer.sync(self._sources, dry_run=dry_run, progress=callback)
             self._last_scan = time.monotonic()
+        if report.removed or report.indexed:
+            self._forget_in_graph()
         return report
 
     def index_file(self, path: str) -> bool:
@@ -148,7 +154,15 @@ class Writing(EngineParts):
         for scope, _ in set(found.values()):
             visibility.require_write(scope, actor)
         self._indexer.delete(list(found))
+        self._forget_in_graph()
         return len(found)
+
+    def _forget_in_graph(self) -> None:
+        """Forget what deleted memories told; if that fails, the next question does it."""
+        try:
+            self.graph.sync()
+        except StorageError as error:
+            logger.warning("the graph was not brought up to date: %s", error)
 
     async def async_files(self, **options: Any) -> IndexReport:
         """Index changed files without blocking the event loop; options as in :meth:`sync`."""

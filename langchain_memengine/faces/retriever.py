@@ -67,6 +67,9 @@ class MemEngineRetriever(BaseRetriever):
     as_of: datetime | str | None = Field(None, description="Only what was known then: time, head.")
     max_chars: int = Field(0, ge=0, description="Characters of all texts; 0 is unlimited.")
     max_tokens: int = Field(0, ge=0, description="Tokens of all texts; 0 is unlimited.")
+    graph_hops: int | None = Field(
+        None, ge=0, description="Relations to follow in the graph; default: the ranking's."
+    )
     record_access: bool = Field(default=False, description="Count what is returned as used.")
 
     def invoke(
@@ -174,6 +177,7 @@ def _options(retriever: MemEngineRetriever) -> dict[str, Any]:
         "thread_id": retriever.thread_id,
         "head": retriever.head,
         "as_of": retriever.as_of,
+        "graph_hops": retriever.graph_hops,
     }
 
 

@@ -77,6 +77,8 @@ def _why(hit: Hit) -> str:
         reasons.append(
             f"its meaning is near (cosine {receipt.cosine:.2f}, rank {receipt.vector_rank})"
         )
+    if receipt.graph_rank is not None:
+        reasons.append(f"the graph leads to it (rank {receipt.graph_rank})")
     names = [
         f"its {part} (+{boost:.2f})"
         for part, boost in (("author", receipt.author_boost), ("time", receipt.date_boost))

@@ -59,6 +59,7 @@ class Candidates:
         accesses: Access counts.
         context: What stands around them; ``None`` when it was not asked for, or is nothing.
         mentions: What of them the query names; ``None`` when that is nothing.
+        graph: Scores of the graph leg, 0 to 1; ``None`` without that leg.
     """
 
     nums: Ints
@@ -70,6 +71,7 @@ class Candidates:
     accesses: Ints
     context: Context | None = None
     mentions: Mentions | None = None
+    graph: Floats | None = None
 
     def __len__(self) -> int:
         """Return the number of candidates."""
@@ -89,6 +91,7 @@ class Ranked:
         context_rank: Rank by what stands around, ``ABSENT`` without any.
         author_boost: Part of ``fused`` that is there because the query names the author.
         date_boost: Part of it because the query names the time.
+        graph_rank: Rank in the graph leg, ``ABSENT`` where that did not lead.
     """
 
     order: Ints
@@ -99,6 +102,7 @@ class Ranked:
     context_rank: Ints
     author_boost: Floats
     date_boost: Floats
+    graph_rank: Ints
 
 
 def rank(
@@ -106,8 +110,8 @@ def rank(
 ) -> Ranked:
     """Fuse, decay, and order candidates.
 
-    A candidate is a hit only with a reason: a keyword match, or a cosine of at least
-    ``min_cosine``. Ties go to the newer one, then to the lower chunk number.
+    A candidate is a hit only with a reason: a keyword match, a cosine of at least ``min_cosine``,
+    or a way to it in the graph. Ties go to the newer one, then to the lower chunk number.
 
     Args:
         candidates: What the legs know.
@@ -134,16 +138,31 @@ def rank(
             fused = _reranked(candidates, ranking)
         case "similarity":
             fused = _similarity(candidates)
+    graph_rank = np.zeros(len(candidates), np.int64)
+    if candidates.graph is not None:
+        graph_rank = competition_ranks(candidates.graph)
+        fused = fused + _share_of_graph(fused, candidates.graph, graph_rank, ranking)
     author_boost, date_boost = _boosts(candidates, ranking)
     fused += author_boost + date_boost
     score, factor, bonus = rescore(fused, candidates.age_days, candidates.accesses, ranking)
-    may_be_hit = ((candidates.bm25 > 0) | (candidates.cosine >= min_cosine)) & np.isfinite(fused)
+    reason = (candidates.bm25 > 0) | (candidates.cosine >= min_cosine) | (graph_rank != ABSENT)
+    may_be_hit = reason & np.isfinite(fused)
     if ranking.min_score is not None:
         may_be_hit &= fused >= ranking.min_score
     (hits,) = may_be_hit.nonzero()
     age = np.fmax(candidates.age_days[hits], 0.0)  # what never ages is as new as can be
     order = np.lexsort((candidates.nums[hits], age, -score[hits]))
-    return Ranked(hits[order], score, fused, factor, bonus, context_rank, author_boost, date_boost)
+    return Ranked(
+        hits[order],
+        score,
+        fused,
+        factor,
+        bonus,
+        context_rank,
+        author_boost,
+        date_boost,
+        graph_rank,
+    )
 
 
 def normalised(bm25: Floats) -> Floats:
@@ -160,6 +179,14 @@ def competition_ranks(scores: Floats) -> Ints:
     falling = -np.sort(-scores)
     ranks = 1 + np.searchsorted(-falling, -scores, side="left")
     return np.where(scores > 0, ranks, ABSENT).astype(np.int64)
+
+
+def _share_of_graph(fused: Floats, graph: Floats, ranks: Ints, ranking: Ranking) -> Floats:
+    """Return what the graph leg adds: reciprocal ranks to ranks, a score to scores."""
+    if ranking.method == "rrf":
+        return np.where(ranks == ABSENT, 0.0, ranking.graph_weight / (ranking.rrf_k + ranks))
+    best = fused[np.isfinite(fused)].max(initial=0.0) or 1.0
+    return ranking.graph_weight * best * graph
 
 
 def _surrounding(candidates: Candidates, ranking: Ranking, chance: float) -> Floats | None:

@@ -57,6 +57,7 @@ class Query:
         max_chars: Characters of all hits together; 0 is unlimited.
         max_tokens: Estimated tokens of all hits together; 0 is unlimited.
         vantage: From where it is looked at what conversations learnt.
+        graph_hops: Relations that the graph leg follows; 0 leaves it out.
         min_cosine: Similarity that alone makes a hit; ``None`` as the settings say.
     """
 
@@ -69,6 +70,7 @@ class Query:
     max_chars: int = 0
     max_tokens: int = 0
     vantage: Vantage = Vantage()
+    graph_hops: int = 0
     min_cosine: float | None = None
 
     def __post_init__(self) -> None:
@@ -77,9 +79,9 @@ class Query:
         Raises:
             ConfigurationError: A number is negative.
         """
-        if min(self.k, self.max_chars, self.max_tokens) >= 0:
+        if min(self.k, self.max_chars, self.max_tokens, self.graph_hops) >= 0:
             return
-        for name in ("k", "max_chars", "max_tokens"):
+        for name in ("k", "max_chars", "max_tokens", "graph_hops"):
             if getattr(self, name) < 0:
                 raise ConfigurationError(f"{name}={getattr(self, name)} must not be negative.")
 
@@ -106,6 +108,7 @@ class Place(NamedTuple):
     context_rank: int
     author_boost: float
     date_boost: float
+    graph_rank: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +151,7 @@ class RankedView:
             scores.context_rank,
             scores.author_boost,
             scores.date_boost,
+            scores.graph_rank,
         )
         values = [column[positions].tolist() for column in columns]
         return list(map(Place._make, zip(*values, strict=True)))

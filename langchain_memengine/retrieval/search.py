@@ -9,14 +9,15 @@ from math import isnan
 import numpy as np
 from numpy.typing import NDArray
 
-from langchain_memengine.config import MemEngineConfig
+from langchain_memengine.config import MemEngineConfig, Ranking
 from langchain_memengine.errors import EmbeddingError, StorageError
 from langchain_memengine.retrieval import fusion, legs
 from langchain_memengine.retrieval.branches import Branches
 from langchain_memengine.retrieval.chroma_client import EF_SEARCH
 from langchain_memengine.retrieval.chroma_follower import ChromaFollower
 from langchain_memengine.retrieval.embedding_cache import EmbeddingCache
-from langchain_memengine.retrieval.fusion import Ranked
+from langchain_memengine.retrieval.fusion import Candidates, Ranked
+from langchain_memengine.retrieval.graph_leg import GraphLeg, GraphQuery
 from langchain_memengine.retrieval.legs import VectorLeg
 from langchain_memengine.retrieval.mentions import with_mentions
 from langchain_memengine.retrieval.partitions import Partitions
@@ -29,6 +30,8 @@ from langchain_memengine.storage.chunk_values import StoredChunk
 from langchain_memengine.storage.database import Counters, Database, Transaction, to_ms
 from langchain_memengine.text.words import WordSplitter
 from langchain_memengine.types import Filter, Hit, Receipt, SearchResult
+
+Ints = NDArray[np.int64]
 
 MAX_QUERY_WORDS = 64
 """Words of a query that are searched: its last ones, where the question stands."""
@@ -48,6 +51,7 @@ class Searcher:
         embedding: EmbeddingCache,
         config: MemEngineConfig,
         chroma: tuple[ChromaIndex, ChromaFollower] | None = None,
+        graph: GraphLeg | None = None,
     ) -> None:
         self._database = database
         self._partitions = partitions
@@ -56,6 +60,7 @@ class Searcher:
         self._config = config
         self._chroma = chroma
         self._branches = Branches()
+        self._graph = graph
 
     def search(self, query: Query) -> SearchResult:
         """Return the hits of a query, best first; none for an empty query.
@@ -108,16 +113,25 @@ class Searcher:
                 if view.unembedded:
                     degraded.append(f"vector: {view.unembedded} chunks have no embedding yet")
             watch.lap("vector")
-            found, positions = legs.candidates(view, keyword, leg, fetch_k, mask, to_ms(query.now))
-            found = with_mentions(found, positions, view, words, query)
             ranking = trusting(query.ranking, view, leg)
             min_cosine = self._min_cosine(view, query)
-            ranked = fusion.rank(
-                found,
-                ranking,
-                min_cosine=min_cosine,
-                chance_cosine=view.unrelated.average,
-            )
+
+            def fused(graph: legs.GraphScores | None = None) -> tuple[Candidates, Ints, Ranked]:
+                found, positions = legs.candidates(
+                    view, keyword, leg, fetch_k, mask, to_ms(query.now), graph
+                )
+                found = with_mentions(found, positions, view, words, query)
+                return found, positions, _fused(view, found, ranking, min_cosine)
+
+            found, positions, ranked = fused()
+            if query.graph_hops and self._graph is not None:
+                try:
+                    led_to = self._graph_scores(tx, self._graph, query, found, ranked)
+                except StorageError as error:
+                    degraded.append(f"graph: {error}")
+                else:
+                    found, positions, ranked = fused(legs.graph_scores(view, led_to, mask))
+                watch.lap("graph")
             if query.ranking.mmr_lambda is not None:
                 ranked = _diversified(view, positions, ranked, query.k, query.ranking.mmr_lambda)
             watch.lap("fuse")
@@ -130,6 +144,21 @@ class Searcher:
             tuple(degraded),
             unseen.commits,
         )
+
+    def _graph_scores(
+        self,
+        tx: Transaction,
+        graph: GraphLeg,
+        query: Query,
+        found: Candidates,
+        ranked: Ranked,
+    ) -> dict[int, float]:
+        """Return what the graph leads to from the query and from what was found without it."""
+        best = ranked.order
+        scores = ranked.fused[best] / max(float(ranked.fused[best].max(initial=0.0)), 1e-12)
+        asked = GraphQuery(query.text, query.graph_hops, query.partitions, query.now)
+        known = dict(zip(found.nums[best].tolist(), scores.tolist(), strict=True))
+        return graph.scores(tx, asked, known)
 
     def hits(self, tx: Transaction, query: Query, ranked: RankedView) -> Iterator[Hit]:
         """Read the rows of ranked candidates, best first, without those the last check drops."""
@@ -233,6 +262,10 @@ def _mask(tx: Transaction, view: View, wanted: Filter) -> legs.Mask | None:
     return mask
 
 
+def _fused(view: View, found: Candidates, ranking: Ranking, min_cosine: float) -> Ranked:
+    return fusion.rank(found, ranking, min_cosine=min_cosine, chance_cosine=view.unrelated.average)
+
+
 def _diversified(
     view: View, positions: NDArray[np.int64], ranked: Ranked, k: int, relevance: float
 ) -> Ranked:
@@ -270,6 +303,7 @@ def _hit(place: Place, stored: StoredChunk, ranked: RankedView, ranking: str) ->
             cosine=None if isnan(place.cosine) else place.cosine,
             vector_path=ranked.vector_path if place.vector_rank else None,
             context_rank=place.context_rank or None,
+            graph_rank=place.graph_rank or None,
             fused=place.fused,
             age_days=None if isnan(place.age_days) else place.age_days,
             decay=place.decay,

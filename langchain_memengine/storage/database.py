@@ -130,7 +130,7 @@ def _tell_nobody() -> None:
 
 
 class Database:
-    """The state database of one store.
+    """A database of one store: its state, unless another schema is named.
 
     Attributes:
         on_queued_jobs: Called after a commit that put jobs.
@@ -144,6 +144,7 @@ class Database:
         now: datetime,
         busy_timeout_ms: int,
         read_only: bool = False,
+        schema: migrations.Schema = migrations.STATE,
     ) -> None:
         """Connect, and bring the schema up to date unless read-only.
 
@@ -155,6 +156,7 @@ class Database:
         self.store_id = store_id
         self.read_only = read_only
         self.on_queued_jobs: Callable[[], None] = _tell_nobody
+        self._schema = schema
         self._engine = dialects.connect(url, busy_timeout_ms=busy_timeout_ms, read_only=read_only)
         self._gate: contextlib.AbstractContextManager[object] = (
             threading.RLock()
@@ -170,14 +172,17 @@ class Database:
             raise
 
     def _prepare_schema(self, now: datetime) -> None:
+        steps, log = self._schema.migrations, self._schema.log
         if self.read_only:
             with self.read() as tx:
-                migrations.check(tx.connection)
-                _require_counters(tx.connection, self.store_id)
+                migrations.check(tx.connection, steps, log)
+                if self._schema.counts_changes:
+                    _require_counters(tx.connection, self.store_id)
         else:
             with self._writing() as connection:
-                migrations.migrate(connection, to_ms(now))
-                _ensure_counters(connection, self.store_id)
+                migrations.migrate(connection, to_ms(now), steps, log)
+                if self._schema.counts_changes:
+                    _ensure_counters(connection, self.store_id)
 
     @contextlib.contextmanager
     def read(self) -> Iterator[Transaction]:
@@ -240,6 +245,42 @@ class Database:
         while self._readers:
             self._readers.pop().close()
         self._engine.dispose()
+
+
+class LazyDatabase:
+    """A database that is opened, and made, when it is first used.
+
+    Args:
+        opened: Opens it.
+        was_made: Tells whether somebody has made it already.
+    """
+
+    def __init__(self, opened: Callable[[], Database], was_made: Callable[[], bool]) -> None:
+        self._open = opened
+        self._was_made = was_made
+        self._database: Database | None = None
+        self._lock = threading.Lock()
+
+    @property
+    def is_there(self) -> bool:
+        """Whether there is anything to read."""
+        return self._database is not None or self._was_made()
+
+    def get(self) -> Database:
+        """Return the database.
+
+        Raises:
+            StorageError: It cannot be opened.
+        """
+        with self._lock:
+            if self._database is None:
+                self._database = self._open()
+            return self._database
+
+    def close(self) -> None:
+        """Close it, if it was opened; a later use says that it is closed."""
+        if self._database is not None:
+            self._database.close()
 
 
 @contextlib.contextmanager

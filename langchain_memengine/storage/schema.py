@@ -352,6 +352,29 @@ session_recalls = Table(
     sqlite_autoincrement=True,
 )
 
+experiences = Table(
+    "experiences",
+    metadata,
+    _store(),
+    Column("id", String(64), nullable=False),
+    Column("kind", String(32), nullable=False),
+    Column("intent", Text, nullable=False),
+    Column("solution", Text, nullable=False),
+    Column("success_score", Float, nullable=False),
+    Column("tags", Text, nullable=False),
+    Column("user", String(255), nullable=False),
+    Column("session", String(255), nullable=False),
+    Column("weight", Float, nullable=False),
+    Column("use_count", Integer, nullable=False),
+    _time("created_at", nullable=False),
+    _time("last_used_at"),
+    _time("decayed_at"),
+    Column("seq", BigInteger, nullable=False),
+    PrimaryKeyConstraint("store_id", "id"),
+    Index("ix_experiences_user", "store_id", "user", "created_at"),
+    Index("ix_experiences_seq", "store_id", "seq"),
+)
+
 schema_migrations = Table(
     "schema_migrations",
     metadata,
@@ -384,3 +407,5 @@ CONVERSATION_TABLES = (
     sessions,
     session_recalls,
 )
+
+EXPERIENCE_TABLES = (experiences,)

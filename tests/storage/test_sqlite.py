@@ -14,6 +14,7 @@ from tests.storage.contract import (
 )
 from tests.storage.contract_chunks import ChunkContract, EmbeddingContract
 from tests.storage.contract_conversations import CommitContract, MessageContract, SessionContract
+from tests.storage.contract_experiences import ExperienceContract, ExperiencesOfStoresContract
 from tests.storage.contract_items import ItemContract
 from tests.storage.contract_jobs import JobContract, JobHistoryContract, ScheduleContract
 
@@ -87,7 +88,13 @@ class TestItems(OnFileAndInMemory, ItemContract):
     pass
 
 
-class TestStores(StoresContract):
+class TestExperiences(OnFileAndInMemory, ExperienceContract):
+    pass
+
+
+class SeveralStores:
+    """The fixture that opens stores of one file."""
+
     @pytest.fixture
     def opened(self, tmp_path):
         opened: list[Database] = []
@@ -106,3 +113,11 @@ class TestStores(StoresContract):
         yield opener
         for database in opened:
             database.close()
+
+
+class TestStores(SeveralStores, StoresContract):
+    pass
+
+
+class TestExperiencesOfStores(SeveralStores, ExperiencesOfStoresContract):
+    pass
