@@ -34,11 +34,15 @@ if TYPE_CHECKING:
     from langchain_memengine.conversation.summaries import with_previous_context
     from langchain_memengine.engine.memory_engine import MemoryEngine
     from langchain_memengine.errors import MemEngineError
+    from langchain_memengine.faces.document_index import MemEngineDocumentIndex
     from langchain_memengine.faces.graph_nodes import graph_extraction
     from langchain_memengine.faces.history import MemEngineChatMessageHistory
     from langchain_memengine.faces.nodes import MemoryState, flush_node, summarization_node
+    from langchain_memengine.faces.recall_node import RecallState, recall_node
+    from langchain_memengine.faces.reranker import DecayReranker
     from langchain_memengine.faces.retriever import MemEngineRetriever
     from langchain_memengine.faces.store import MemEngineStore
+    from langchain_memengine.faces.tools import memory_tools
     from langchain_memengine.graph.documents import GraphDocument
     from langchain_memengine.jobs.reports import JobsReport
     from langchain_memengine.knowledge.experience import ExperienceStore
@@ -63,8 +67,9 @@ if TYPE_CHECKING:
 _HOMES = {
     "RANKINGS": "config",
     "Actor": "types",
-    "DoctorReport": "retrieval.diagnosis",
     "CompactionLimits": "conversation.compaction",
+    "DecayReranker": "faces.reranker",
+    "DoctorReport": "retrieval.diagnosis",
     "Entity": "storage.graph_values",
     "Experience": "storage.experience_values",
     "ExperienceStore": "knowledge.experience",
@@ -78,12 +83,14 @@ _HOMES = {
     "JobsReport": "jobs.reports",
     "MemEngineChatMessageHistory": "faces.history",
     "MemEngineConfig": "config",
+    "MemEngineDocumentIndex": "faces.document_index",
     "MemEngineError": "errors",
     "MemEngineRetriever": "faces.retriever",
     "MemEngineStore": "faces.store",
     "MemoryEngine": "engine.memory_engine",
     "MemoryState": "faces.nodes",
     "Ranking": "config",
+    "RecallState": "faces.recall_node",
     "Recalled": "retrieval.recall",
     "Receipt": "types",
     "Relation": "storage.graph_values",
@@ -92,18 +99,21 @@ _HOMES = {
     "compact_messages": "conversation.context",
     "flush_node": "faces.nodes",
     "get_memory_stats": "conversation.context",
+    "graph_extraction": "faces.graph_nodes",
     "join_heads": "conversation.lineage",
     "memory_flush": "conversation.flush",
+    "memory_tools": "faces.tools",
     "needs_compaction": "conversation.context",
+    "recall_node": "faces.recall_node",
     "summarization_node": "faces.nodes",
     "with_previous_context": "conversation.summaries",
-    "graph_extraction": "faces.graph_nodes",
 }
 
 __all__ = [
     "RANKINGS",
     "Actor",
     "CompactionLimits",
+    "DecayReranker",
     "DoctorReport",
     "Entity",
     "Experience",
@@ -118,12 +128,14 @@ __all__ = [
     "JobsReport",
     "MemEngineChatMessageHistory",
     "MemEngineConfig",
+    "MemEngineDocumentIndex",
     "MemEngineError",
     "MemEngineRetriever",
     "MemEngineStore",
     "MemoryEngine",
     "MemoryState",
     "Ranking",
+    "RecallState",
     "Recalled",
     "Receipt",
     "Relation",
@@ -135,7 +147,9 @@ __all__ = [
     "graph_extraction",
     "join_heads",
     "memory_flush",
+    "memory_tools",
     "needs_compaction",
+    "recall_node",
     "summarization_node",
     "with_previous_context",
 ]

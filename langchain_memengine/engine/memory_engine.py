@@ -10,6 +10,7 @@ from typing import Self
 from langchain_memengine.config import MemEngineConfig, load_config
 from langchain_memengine.engine.background import BackgroundWork
 from langchain_memengine.engine.branching import Branching
+from langchain_memengine.engine.document_keeping import DocumentKeeping
 from langchain_memengine.engine.experiencing import Experiencing
 from langchain_memengine.engine.item_keeping import ItemKeeping
 from langchain_memengine.engine.maintaining import Maintaining
@@ -24,7 +25,15 @@ CONFIGURED = "configured"
 """Stands for "as the settings say"."""
 
 
-class MemoryEngine(Branching, NoteKeeping, Experiencing, ItemKeeping, BackgroundWork, Maintaining):
+class MemoryEngine(
+    Branching,
+    DocumentKeeping,
+    NoteKeeping,
+    Experiencing,
+    ItemKeeping,
+    BackgroundWork,
+    Maintaining,
+):
     """The memory of one store: its files, its texts, and the search over them.
 
     Make one with :meth:`open` and close it, best as a context manager:

@@ -13,6 +13,7 @@ from langchain_memengine.engine.parts import EngineParts
 from langchain_memengine.errors import StorageError
 from langchain_memengine.progress import progress_bar
 from langchain_memengine.retrieval import documents, visibility
+from langchain_memengine.retrieval.sources import TextChunks
 from langchain_memengine.storage import chunks, files
 from langchain_memengine.types import Actor, IndexReport, Progress, Scope
 
@@ -94,11 +95,24 @@ class Writing(EngineParts):
             ScopeError: The actor may not write to the scope.
             StorageError: The database failed; whole batches before it are stored.
         """
+        new = documents.new_documents(texts, metadatas, ids)
+        pieces = dict(self._pieces(new, scope, actor))
+        with _shown(progress, "Remembering", "text") as callback:
+            self._indexer.put(pieces, callback)
+        return [document.id for document in new]
+
+    def _pieces(
+        self, new: Sequence[documents.NewDocument], scope: Scope | None, actor: Actor | None
+    ) -> list[tuple[str, TextChunks]]:
+        """Return the source URI of each text with its chunks.
+
+        Raises:
+            ScopeError: The actor may not write to the scope.
+        """
         actor = actor or self.actor
         scope = scope or visibility.default_scope(actor)
         visibility.require_write(scope, actor)
-        new = documents.new_documents(texts, metadatas, ids)
-        pieces = dict(
+        return [
             documents.chunks_of_document(
                 document,
                 scope=scope,
@@ -108,10 +122,7 @@ class Writing(EngineParts):
                 overlap_tokens=self.config.overlap_tokens,
             )
             for document in new
-        )
-        with _shown(progress, "Remembering", "text") as callback:
-            self._indexer.put(pieces, callback)
-        return [document.id for document in new]
+        ]
 
     def add_documents(
         self,

@@ -1,0 +1,69 @@
+"""Keep documents that are given back as they were."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from langchain_memengine.engine.writing import Writing
+from langchain_memengine.retrieval import documents, visibility
+from langchain_memengine.retrieval.documents import NewDocument
+from langchain_memengine.storage import originals
+from langchain_memengine.storage.originals import Original
+from langchain_memengine.types import Actor, Scope
+
+
+class DocumentKeeping(Writing):
+    """The chapter of the engine for documents, which an index of LangChain is made of."""
+
+    def keep_documents(
+        self,
+        new: Sequence[documents.DocumentLike],
+        *,
+        scope: Scope | None = None,
+        actor: Actor | None = None,
+    ) -> list[str]:
+        """Remember documents as :meth:`add_documents` does, all or none, and their whole texts.
+
+        Returns:
+            The ids of those that were kept: blank texts are not.
+
+        Raises:
+            ConfigurationError: Metadata cannot be stored.
+            ScopeError: The actor may not write to the scope.
+            StorageError: The database failed; nothing is stored.
+        """
+        given = documents.new_documents(
+            [document.page_content for document in new],
+            [document.metadata for document in new],
+            [document.id for document in new],
+        )
+        pieces = self._pieces(given, scope, actor)
+        kept = {
+            source: Original(document.text, document.metadata)
+            for document, (source, chunks) in zip(given, pieces, strict=True)
+            if chunks
+        }
+        self._indexer.put_with(dict(pieces), lambda tx: originals.put(tx, kept))
+        return [document.id for document, (_, chunks) in zip(given, pieces, strict=True) if chunks]
+
+    def kept_documents(
+        self, ids: Sequence[str], *, actor: Actor | None = None
+    ) -> dict[str, NewDocument]:
+        """Return kept documents as they were, by id: the actor's own before everyone's.
+
+        One whose text was since added otherwise is none of them.
+        """
+        documents.require_list("ids", ids)
+        mine = visibility.owner_of("personal", actor or self.actor)
+        places = {
+            one: [documents.document_uri(owner, one) for owner in dict.fromkeys((mine, ""))]
+            for one in ids
+        }
+        with self._database.read() as tx:
+            found = originals.by_sources(tx, [uri for uris in places.values() for uri in uris])
+        return {
+            one: NewDocument(found[uri].text, found[uri].metadata, one)
+            for one, uris in places.items()
+            for uri in reversed(uris)
+            if uri in found
+        }
