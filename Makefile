@@ -38,6 +38,7 @@ bench: $(BENCH_STAMP) ## Compare with peers, briefly: search, indexes, opening, 
 	$(BIN)/python benchmarks/keywords.py --chunks 1000
 	$(BIN)/python benchmarks/indexing.py --chunks 1000
 	$(BIN)/python benchmarks/opening.py --chunks 1000
+	$(BIN)/python benchmarks/store.py --items 1000
 	$(BIN)/python benchmarks/compaction.py --histories 200
 	$(BIN)/python benchmarks/turns.py --turns 200
 	$(BIN)/python benchmarks/graph.py --entities 1000 --relations 4000

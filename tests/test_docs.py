@@ -77,6 +77,28 @@ def test_recipes_for_conversations_run_in_order(somewhere, capsys):
     seen["engine"].close()
 
 
+def test_recipes_for_interfaces_run_in_order(somewhere, capsys):
+    page = (ROOT / "docs" / "interfaces.md").read_text(encoding="utf-8")
+    seen: dict[str, object] = {"__name__": "recipe"}
+    for block in re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE):
+        exec(compile(block, "interfaces.md", "exec"), seen)  # noqa: S102  # the point of the test
+    told = capsys.readouterr().out.splitlines()
+    assert told[0] == "1 Ann drinks green tea in the morning."
+    assert "  Ann's kiln reaches 900 degrees." in told
+    assert told[-4:] == ["True", "The plan.", "1", "Glaze dries in a day."]
+    seen["engine"].close()
+
+
+def test_tests_that_the_page_of_interfaces_names_exist():
+    page = (ROOT / "docs" / "interfaces.md").read_text(encoding="utf-8")
+    tests = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("*.py"))
+    named = re.findall(r"`((?:integration_)?tests/[\w/]+\.py)(?:::(\w+))?`", page)
+    assert len(named) > 10
+    assert [path for path, _ in named if not (ROOT / path).is_file()] == []
+    functions = [*(name for _, name in named if name), *re.findall(r"`(test_\w+)`", page)]
+    assert [name for name in functions if not re.search(rf"(def|class) {name}\b", tests)] == []
+
+
 def test_first_python_block_is_a_retriever_in_under_ten_lines():
     lines = [line for line in blocks("python")[0].splitlines() if line.strip()]
     assert len(lines) < 10

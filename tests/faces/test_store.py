@@ -200,6 +200,16 @@ def test_a_long_item_is_found_by_its_last_word_and_comes_once(store):
     assert len({item.key for item in found}) == len(found) == 21
 
 
+def test_an_item_of_many_pieces_does_not_crowd_the_others_out(store):
+    store.put(("a",), "many", {"c": [f"tea {i}" for i in range(200)]}, index=["c[*]"])
+    for i in range(5):
+        store.put(("a",), str(i), {"text": f"tea among a good deal of other words, {i}"})
+    found = store.search(("a",), query="tea", limit=4)
+    assert found[0].key == "many"
+    assert len({item.key for item in found}) == 4
+    assert all(item.score is not None for item in found)
+
+
 def test_without_an_embedder_words_decide_and_the_rest_follows_unscored():
     with make_engine() as engine:
         store = MemEngineStore(engine)
