@@ -15,6 +15,13 @@ from pathlib import Path
 
 import pytest
 
+from integration_tests.reliability.processes import (
+    PATIENCE_SECONDS,
+    Processes,
+    is_alive,
+    kill,
+    wait_for,
+)
 from langchain_memengine.storage import job_rows, jobs
 from langchain_memengine.storage.database import Database
 from langchain_memengine.storage.job_values import NewJob
@@ -22,43 +29,11 @@ from langchain_memengine.storage.job_values import NewJob
 CYCLES = int(os.environ.get("MEMENGINE_KILL_CYCLES", "6"))
 PROGRAM = Path(__file__).with_name("job_processes.py")
 LEASE_SECONDS = 0.7  # as in the program
-PATIENCE_SECONDS = 30.0
-
-
-class Processes:
-    """Starts processes by their role, on one store."""
-
-    def __init__(self, root: Path):
-        self.root = root
-        repository = str(Path(__file__).parents[2])
-        self._launcher = subprocess.Popen(  # noqa: S603  # this interpreter and our own program
-            [sys.executable, str(PROGRAM), str(root)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-            env={**os.environ, "PYTHONPATH": repository},
-        )
-
-    def start(self, role: str) -> int:
-        self._launcher.stdin.write(f"{role}\n")
-        self._launcher.stdin.flush()
-        return int(self._launcher.stdout.readline())
-
-    def lines(self, name: str) -> list[str]:
-        path = self.root / name
-        return path.read_text().splitlines() if path.exists() else []
-
-    def close(self) -> None:
-        os.killpg(self._launcher.pid, signal.SIGKILL)  # with all it started, after a failure too
-        self._launcher.stdin.close()
-        self._launcher.wait(PATIENCE_SECONDS)
-        self._launcher.stdout.close()
 
 
 @pytest.fixture
 def processes(tmp_path):
-    processes = Processes(tmp_path)
+    processes = Processes(PROGRAM, tmp_path)
     yield processes
     processes.close()
 
@@ -73,27 +48,6 @@ def database(tmp_path):
     )
     yield database
     database.close()
-
-
-def wait_for(condition, what: str) -> None:
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not condition():
-        assert time.monotonic() < deadline, f"waited in vain for {what}"
-        time.sleep(0.01)
-
-
-def is_alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    return True
-
-
-def kill(process: int) -> None:
-    if is_alive(process):
-        os.kill(process, signal.SIGKILL)
-    wait_for(lambda: not is_alive(process), f"the end of process {process}")
 
 
 def put(database: Database, name: str, **options) -> int:
