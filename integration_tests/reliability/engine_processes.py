@@ -5,6 +5,7 @@
 The store is ``FOLDER/store``, and what it holds at first stands in ``FOLDER/state``.
 """
 
+import importlib
 import json
 import os
 import random
@@ -44,5 +45,15 @@ def use_up_to(folder: Path, name: str, point: str) -> None:
     os._exit(0)
 
 
+IMPORTED_LATE = (
+    "chromadb",
+    "langchain_memengine.conversation.archive",
+    "langchain_memengine.conversation.committing",
+    "langchain_memengine.conversation.learning",
+)
+"""What an engine imports when it needs it; a fork need not, when it is here already."""
+
 if __name__ == "__main__":
+    for module in IMPORTED_LATE:
+        importlib.import_module(module)
     serve({"use": use, "use up to": use_up_to})

@@ -77,10 +77,10 @@ def _maintenance(user: User) -> None:
 
 
 def _chroma(user: User) -> None:
-    for change in (lambda: user.put("1", "new"), lambda: user.delete("2")):
-        change()
-        user.search()
-        user.engine.wait_for_chroma()
+    user.put("1", "new")
+    user.delete("2")
+    user.search()
+    user.engine.wait_for_chroma()
     user.engine.close()
 
 
