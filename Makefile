@@ -9,7 +9,7 @@ BENCH_STAMP := $(VENV)/.installed-bench
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --prefer-binary -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format integration_tests bench clean
+.PHONY: help demo test check format integration_tests reliability soak bench clean
 
 help: ## List the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z_]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -32,6 +32,18 @@ format: $(STAMP) ## Format the code and fix what ruff can fix
 
 integration_tests: $(STAMP) ## Run the tests that need processes, sockets or servers
 	@$(BIN)/python -m pytest integration_tests
+
+reliability: $(STAMP) ## Kill, damage and starve it briefly; print the figures in one table
+	@$(BIN)/python -m integration_tests.figures
+
+# Hours, rather than a minute; every size may be set.
+soak: export MEMENGINE_KILL_CYCLES ?= 1000
+soak: export MEMENGINE_CHROMA_KILLS ?= 30
+soak: export MEMENGINE_ERROR_KINDS ?= 3
+soak: export MEMENGINE_FUZZ ?= 100000
+soak: export MEMENGINE_MACHINE ?= 5000
+soak: $(STAMP) ## The same as reliability, full size
+	@$(BIN)/python -m integration_tests.figures
 
 bench: $(BENCH_STAMP) ## Compare with peers, briefly: search, indexes, opening, compaction, graph
 	$(BIN)/python benchmarks/search.py --chunks 1000

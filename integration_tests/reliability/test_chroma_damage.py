@@ -6,6 +6,7 @@ between two runs is never opened: see tests/engine/test_chroma_damage.py.
 
 import itertools
 import json
+import os
 import random
 import shutil
 import time
@@ -20,7 +21,7 @@ from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine
 from tests.fakes.sentences import sentence
 
-KILLS = 3
+KILLS = int(os.environ.get("MEMENGINE_CHROMA_KILLS", "3"))
 
 # Adds texts without end, and lets Chroma follow each batch; before that, answers must be right.
 WRITER = """
@@ -48,7 +49,10 @@ with engine_of(root) as engine:
 """
 
 
-def test_killed_in_bulk_upserts_loses_nothing_and_answers_as_exact_vectors(tmp_path):
+@pytest.mark.timeout(120 + 20 * KILLS)
+def test_killed_in_bulk_upserts_loses_nothing_and_answers_as_exact_vectors(
+    tmp_path, record_property
+):
     """Each round opens what the kill before left, and checks it."""
     generator = random.Random(7)  # noqa: S311  # not a secret
     acknowledged = 0
@@ -61,6 +65,8 @@ def test_killed_in_bulk_upserts_loses_nothing_and_answers_as_exact_vectors(tmp_p
             time.sleep(generator.uniform(0.05, 0.6))
             acknowledged = max([acknowledged, *map(int, child.kill())])
     assert acknowledged >= 200 * KILLS
+    counts = {"kills": KILLS, "texts acknowledged": acknowledged, "lost": 0}
+    record_property("figures", ("Chroma killed while it is filled", counts))
 
 
 # Damages the files under open Chromas, adds, and searches on; says which store it is done with.
@@ -151,7 +157,7 @@ def store(tmp_path_factory):
     return root
 
 
-def test_damage_while_it_is_open_is_healed(store, tmp_path):
+def test_damage_while_it_is_open_is_healed(store, tmp_path, record_property):
     """A crash of the process that has it open is Chroma's, and must not be the last word."""
     roots = [shutil.copytree(store, tmp_path / kind) for kind in KINDS]
     todo = list(roots)
@@ -162,7 +168,11 @@ def test_damage_while_it_is_open_is_healed(store, tmp_path):
         todo = todo[len(done) :]
         assert not todo or crashed, todo[0]
         todo = todo[1:]
-    assert run(HEALED, *roots) == [str(root) for root in roots]
+    healed = run(HEALED, *roots)
+    assert healed == [str(root) for root in roots]
+    record_property(
+        "figures", ("Chroma damaged while it is open", {"kinds": len(KINDS), "healed": len(healed)})
+    )
 
 
 # The doctor asks Chroma in a process of its own

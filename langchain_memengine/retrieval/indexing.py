@@ -82,6 +82,7 @@ class Indexer:
         for source, rows, plan in zip(sources, known, plans, strict=True):
             tally.unchanged += plan.unchanged
             tally.skipped += plan.skipped
+            tally.failed += plan.failed
             tally.removed += len(plan.gone)
             if not dry_run:
                 self._remove(source, plan.gone)
@@ -115,7 +116,8 @@ class Indexer:
             self._remove(source, gone)
             return True
         if stat is None:
-            reasons = [problem.reason for problem in found.skipped if problem.path == path]
+            left_out = [*found.skipped, *found.failed]
+            reasons = [problem.reason for problem in left_out if problem.path == path]
             why = reasons[0] if reasons else "it does not exist, or the patterns leave it out"
             raise ConfigurationError(f"{path!r} cannot be indexed: {why}.")
         if is_unchanged(stat, known.get(path)):

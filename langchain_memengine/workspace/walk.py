@@ -18,12 +18,15 @@ NOT_REGULAR = "not a regular file"
 
 
 def walk(
-    root: Path, unwanted: re.Pattern[str], skipped: list[FileProblem]
+    root: Path,
+    unwanted: re.Pattern[str],
+    skipped: list[FileProblem],
+    failed: list[FileProblem],
 ) -> Iterator[tuple[str, os.DirEntry[str]]]:
     """Yield all that is no folder, with its root-relative path, in no particular order.
 
-    A folder that ``unwanted`` matches is not entered. One that cannot be entered, or is a link, is
-    added to ``skipped``, with a ``/`` at the end.
+    A folder that ``unwanted`` matches is not entered. One that is a link is added to ``skipped``,
+    and one that cannot be listed to ``failed``, with a ``/`` at the end.
 
     Raises:
         ConfigurationError: ``root`` itself cannot be listed.
@@ -31,7 +34,7 @@ def walk(
     pending = [""]
     while pending:
         folder = pending.pop()
-        for entry in _entries(root, folder, skipped):
+        for entry in _entries(root, folder, failed):
             path = folder + entry.name
             if unwanted.match(path):
                 continue
@@ -45,7 +48,7 @@ def walk(
                     pending.append(f"{path}/")
 
 
-def _entries(root: Path, folder: str, skipped: list[FileProblem]) -> list[os.DirEntry[str]]:
+def _entries(root: Path, folder: str, failed: list[FileProblem]) -> list[os.DirEntry[str]]:
     try:
         with os.scandir(root / folder) as entries:
             return list(entries)
@@ -56,7 +59,7 @@ def _entries(root: Path, folder: str, skipped: list[FileProblem]) -> list[os.Dir
                 "Name a folder that exists and that this user may read."
             ) from error
         if not isinstance(error, FileNotFoundError):
-            skipped.append(problem(folder, error.strerror or str(error)))
+            failed.append(problem(folder, error.strerror or str(error)))
         return []
 
 

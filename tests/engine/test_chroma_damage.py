@@ -92,8 +92,9 @@ def persisted(tmp_path_factory):
 
 @pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
 def test_damage_is_healed_and_recall_is_that_of_exact_search(
-    persisted, tmp_path, damage, monkeypatch
+    persisted, tmp_path, damage, monkeypatch, record_property
 ):
+    record_property("figures", ("Chroma damaged between two runs", {"kinds": 1}))
     root = tmp_path / "store"
     shutil.copytree(persisted, root)
     damaged = generation_of(root)
@@ -117,6 +118,7 @@ def test_damage_is_healed_and_recall_is_that_of_exact_search(
     assert len(opened) == 1
     assert damaged not in opened
     assert generation_of(root) == opened[0]  # the damaged one does not stay
+    record_property("figures", ("Chroma damaged between two runs", {"healed": 1}))
 
 
 def test_clean_stop_is_not_built_again(root, monkeypatch):
