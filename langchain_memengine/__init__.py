@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from langchain_memengine.errors import MemEngineError
     from langchain_memengine.faces.graph_nodes import graph_extraction
     from langchain_memengine.faces.history import MemEngineChatMessageHistory
+    from langchain_memengine.faces.middleware import MemoryMiddleware
     from langchain_memengine.faces.nodes import MemoryState, flush_node, summarization_node
     from langchain_memengine.faces.retriever import MemEngineRetriever
     from langchain_memengine.graph.documents import GraphDocument
@@ -75,6 +76,7 @@ _HOMES = {
     "MemEngineError": "errors",
     "MemEngineRetriever": "faces.retriever",
     "MemoryEngine": "engine.memory_engine",
+    "MemoryMiddleware": "faces.middleware",
     "MemoryState": "faces.nodes",
     "Ranking": "config",
     "Recalled": "retrieval.recall",
@@ -112,6 +114,7 @@ __all__ = [
     "MemEngineError",
     "MemEngineRetriever",
     "MemoryEngine",
+    "MemoryMiddleware",
     "MemoryState",
     "Ranking",
     "Recalled",
