@@ -73,6 +73,7 @@ def main() -> None:
         MemoryEngine.open(root, embeddings=embeddings_named(options.embeddings)) as engine,
     ):
         engine.add_texts(chunks(options.memories))
+        engine.search("warm up")
         result = {
             "memories": options.memories,
             "turns": options.turns,

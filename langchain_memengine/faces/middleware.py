@@ -19,7 +19,7 @@ from langchain_memengine.engine.memory_engine import MemoryEngine
 from langchain_memengine.errors import MissingDependencyError
 from langchain_memengine.faces.nodes import flush_node, summarization_node
 from langchain_memengine.faces.running import thread_in
-from langchain_memengine.faces.turn_recall import TurnMemory, TurnRecall
+from langchain_memengine.faces.turn_recall import TurnMemory, TurnRecall, turn_begins
 from langchain_memengine.models.asking import ChatModel
 
 try:
@@ -106,37 +106,27 @@ class MemoryMiddleware(AgentMiddleware[AgentMemoryState, Any, Any]):
         self._flush = flush_node(engine, model, flush_tokens=flush_tokens)
         self._compaction = summarization_node(engine, model, limits=limits)
 
-    def before_agent(
-        self,
-        state: AgentMemoryState,
-        runtime: Runtime[Any],  # noqa: ARG002  # LangChain's signature
-    ) -> dict[str, Any] | None:
-        """Recall what the turn is about."""
-        return _noted(state, self._recall.begin(state, self._thread(state)))
-
-    async def abefore_agent(
-        self,
-        state: AgentMemoryState,
-        runtime: Runtime[Any],  # noqa: ARG002  # LangChain's signature
-    ) -> dict[str, Any] | None:
-        """Recall what the turn is about, without blocking."""
-        return _noted(state, await self._recall.abegin(state, self._thread(state)))
-
     def before_model(
         self,
         state: AgentMemoryState,
         runtime: Runtime[Any],  # noqa: ARG002  # LangChain's signature
     ) -> dict[str, Any] | None:
-        """Flush a loop that outgrew the model."""
-        return self._flush.invoke(state, get_config())
+        """Recall what a turn that begins is about, and flush a loop that outgrew the model."""
+        update = self._flush.invoke(state, get_config())
+        if turn_begins(state):
+            update |= _noted(state, self._recall.begin(state, self._thread(state)))
+        return update
 
     async def abefore_model(
         self,
         state: AgentMemoryState,
         runtime: Runtime[Any],  # noqa: ARG002  # LangChain's signature
     ) -> dict[str, Any] | None:
-        """Flush a loop that outgrew the model, without blocking."""
-        return await self._flush.ainvoke(state, get_config())
+        """Recall and flush without blocking."""
+        update = await self._flush.ainvoke(state, get_config())
+        if turn_begins(state):
+            update |= _noted(state, await self._recall.abegin(state, self._thread(state)))
+        return update
 
     def wrap_model_call(
         self,
@@ -162,6 +152,7 @@ class MemoryMiddleware(AgentMiddleware[AgentMemoryState, Any, Any]):
         runtime: Runtime[Any],  # noqa: ARG002  # LangChain's signature
     ) -> dict[str, Any] | None:
         """Compact the conversation if it is too long."""
+        self._recall.end(state, self._thread(state))
         return self._compaction.invoke(state, get_config())
 
     async def aafter_agent(
@@ -170,15 +161,16 @@ class MemoryMiddleware(AgentMiddleware[AgentMemoryState, Any, Any]):
         runtime: Runtime[Any],  # noqa: ARG002  # LangChain's signature
     ) -> dict[str, Any] | None:
         """Compact the conversation if it is too long, without blocking."""
+        self._recall.end(state, self._thread(state))
         return await self._compaction.ainvoke(state, get_config())
 
     def _thread(self, state: Mapping[str, Any]) -> Thread:
         return thread_in(self._engine, state, get_config())
 
 
-def _noted(state: Mapping[str, Any], told: TurnMemory) -> dict[str, Any] | None:
-    """Return the update that says what the recall lacked; none once the state says so."""
-    return None if told.note == (state.get("recall_note") or "") else {"recall_note": told.note}
+def _noted(state: Mapping[str, Any], told: TurnMemory) -> dict[str, Any]:
+    """Return the update that says what the recall lacked; it is empty once the state says so."""
+    return {} if told.note == (state.get("recall_note") or "") else {"recall_note": told.note}
 
 
 def _informed(request: ModelRequest[Any], told: TurnMemory) -> ModelRequest[Any]:

@@ -98,6 +98,11 @@ class TurnRecall:
         found = self._known(_key(state, thread))
         return await self.abegin(state, thread) if found is None else found
 
+    def end(self, state: Mapping[str, Any], thread: Thread) -> None:
+        """Forget what the turn was told."""
+        with self._lock:
+            self._kept.pop(_key(state, thread), None)
+
     def _submitted(self, key: TurnKey, thread: Thread) -> Future[Recalled]:
         return self._pool.submit(
             self._engine.recall,
@@ -135,6 +140,12 @@ class TurnRecall:
         else:
             reason = f"{type(error).__name__}."
         return TurnMemory(note=f"Nothing was recalled: {reason}")
+
+
+def turn_begins(state: Mapping[str, Any]) -> bool:
+    """Return whether a person spoke last, so that nothing is done about it yet."""
+    messages = messages_of(state)
+    return bool(messages) and is_human(messages[-1])
 
 
 def _told(recalled: Recalled) -> TurnMemory:
