@@ -2,24 +2,23 @@
 
     python benchmarks/middleware.py --memories 10000
 
-Two agents are asked the same questions, one with the middleware and one without; each question
-gives one difference. A conversation has 20 turns, and LangGraph's checkpointer keeps it in memory.
+Two agents, one with the middleware and one without, are asked the same questions in turns of ten.
+A conversation has 20 turns, and LangGraph's checkpointer keeps it in memory.
 """
 
 from __future__ import annotations
 
 import argparse
-import gc
+import itertools
 import tempfile
-import time
+from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 from corpus import chunks, queries
 from langchain.agents import create_agent
 from langgraph.checkpoint.memory import InMemorySaver
 from search import embeddings_named
-from timing import WARM_UP, report
+from timing import interleaved, report
 
 from langchain_memengine import MemoryEngine, MemoryMiddleware
 from tests.fakes.scripted_chat_model import ScriptedChatModel
@@ -28,36 +27,20 @@ TURNS = 20
 """Turns of a conversation."""
 
 
-def agent_with(*middleware: MemoryMiddleware) -> Any:
-    """Return an agent that answers at once."""
+def agent_with(*middleware: MemoryMiddleware) -> Callable[[str], object]:
+    """Return an agent that answers at once, as a function of what the user says."""
     model = ScriptedChatModel(replies=lambda _: "It is as you say.")
-    return create_agent(
+    agent: Any = create_agent(
         model, system_prompt="Be brief.", middleware=middleware, checkpointer=InMemorySaver()
     )
+    turns = itertools.count()
 
+    def ask(text: str) -> object:
+        thread_id = f"t{next(turns) // TURNS}"
+        said = {"messages": [("user", text)]}
+        return agent.invoke(said, {"configurable": {"thread_id": thread_id}})
 
-def turn_ms(agent: Any, number: int, text: str) -> tuple[float, float]:
-    """Return the milliseconds of one turn, on the wall's clock and the processor's."""
-    config = {"configurable": {"thread_id": f"t{number // TURNS}"}}
-    wall, cpu = time.perf_counter_ns(), time.process_time_ns()
-    agent.invoke({"messages": [("user", text)]}, config)
-    return (time.perf_counter_ns() - wall) / 1e6, (time.process_time_ns() - cpu) / 1e6
-
-
-def added_ms(engine: MemoryEngine, texts: list[str]) -> dict[str, dict[str, float]]:
-    """Return p50 and p99 of what the middleware adds; the first questions warm up."""
-    plain, ours = agent_with(), agent_with(MemoryMiddleware(engine))
-    added = []
-    gc.collect()
-    for number, text in enumerate(texts):
-        without, with_memory = turn_ms(plain, number, text), turn_ms(ours, number, text)
-        if number >= WARM_UP:
-            added.append(np.subtract(with_memory, without))
-    wall, cpu = np.array(added).T
-    return {
-        name: {"p50_ms": float(np.median(each)), "p99_ms": float(np.percentile(each, 99))}
-        for name, each in (("added, wall", wall), ("added, cpu", cpu))
-    }
+    return ask
 
 
 def main() -> None:
@@ -74,12 +57,18 @@ def main() -> None:
     ):
         engine.add_texts(chunks(options.memories))
         engine.search("warm up")
-        result = {
-            "memories": options.memories,
-            "turns": options.turns,
-            "embeddings": options.embeddings,
-            **added_ms(engine, queries(options.turns)),
-        }
+        times = interleaved(
+            {"without": agent_with(), "with memory": agent_with(MemoryMiddleware(engine))},
+            queries(options.turns),
+        )
+    without, ours = times["without"], times["with memory"]
+    result = {
+        "memories": options.memories,
+        "turns": options.turns,
+        "embeddings": options.embeddings,
+        **times,
+        "added": {name: ours[name] - without[name] for name in ours},
+    }
     report(result, as_json=options.json)
 
 
