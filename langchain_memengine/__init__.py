@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from langchain_memengine.faces.document_index import MemEngineDocumentIndex
     from langchain_memengine.faces.graph_nodes import graph_extraction
     from langchain_memengine.faces.history import MemEngineChatMessageHistory
+    from langchain_memengine.faces.middleware import MemoryMiddleware
     from langchain_memengine.faces.nodes import MemoryState, flush_node, summarization_node
     from langchain_memengine.faces.recall_node import RecallState, recall_node
     from langchain_memengine.faces.reranker import DecayReranker
@@ -88,6 +89,7 @@ _HOMES = {
     "MemEngineRetriever": "faces.retriever",
     "MemEngineStore": "faces.store",
     "MemoryEngine": "engine.memory_engine",
+    "MemoryMiddleware": "faces.middleware",
     "MemoryState": "faces.nodes",
     "Ranking": "config",
     "RecallState": "faces.recall_node",
@@ -133,6 +135,7 @@ __all__ = [
     "MemEngineRetriever",
     "MemEngineStore",
     "MemoryEngine",
+    "MemoryMiddleware",
     "MemoryState",
     "Ranking",
     "RecallState",

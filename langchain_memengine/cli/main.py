@@ -19,6 +19,7 @@ from langchain_memengine.cli import (
     jobs,
     keeping,
     searching,
+    serving,
 )
 from langchain_memengine.cli.failing import OneLineErrors
 from langchain_memengine.cli.terminal import say
@@ -66,6 +67,7 @@ for _command in (
     searching.recall,
     keeping.stats,
     jobs.worker,
+    serving.mcp,
     doctor.doctor,
     backup.backup,
     backup.restore,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import date
 
 from langchain_memengine.engine.parts import EngineParts
 from langchain_memengine.errors import ConfigurationError
@@ -31,6 +32,10 @@ class NoteKeeping(EngineParts):
     def read_memory(self, owner: str = "") -> str:
         """Return the text of MEMORY.md, ``""`` if there is none."""
         return Workspace(self._notes, owner).read_memory()
+
+    def read_daily(self, day: date, owner: str = "") -> str:
+        """Return the text of a day's log (UTC), ``""`` if there is none."""
+        return Workspace(self._notes, owner).read_daily(day)
 
     def list_files(self, owner: str = "") -> list[str]:
         """Return the memory files there are: MEMORY, DREAMS, dailies newest first, tasks."""

@@ -166,6 +166,10 @@ class Workspace:
         """Return the text of ``MEMORY.md`` (``Memory.md`` where that is absent), or ``""``."""
         return self.notes.read(self._memory_name())
 
+    def read_daily(self, day: date) -> str:
+        """Return the text of a day's event log, or ``""``."""
+        return self.notes.read(owner_prefix(self.owner) + daily_name(day))
+
     def list_files(self) -> list[str]:
         """Return what exists: MEMORY, DREAMS, daily files newest first, task files sorted."""
         prefix = owner_prefix(self.owner)

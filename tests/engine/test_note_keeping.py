@@ -1,10 +1,12 @@
 """The Markdown that the engine writes, on disk and in the database."""
 
+from datetime import timedelta
+
 import pytest
 
 from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.types import Actor, Fact
-from tests.fakes.clock import FixedClock
+from tests.fakes.clock import START, FixedClock
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine, texts
 
@@ -26,6 +28,14 @@ def test_daily_entry_is_found_by_the_next_search(engine):
         0.0,
         True,
     )
+
+
+def test_log_of_a_day_is_read_as_it_stands(engine):
+    engine.append_daily("build", "The kiln cracked.")
+    engine.append_daily("build", "Anna wept.", owner="anna")
+    assert engine.read_daily(START.date()) == "## 12:00 — build\n\nThe kiln cracked.\n"
+    assert engine.read_daily(START.date(), "anna") == "## 12:00 — build\n\nAnna wept.\n"
+    assert engine.read_daily(START.date() + timedelta(days=1)) == ""
 
 
 def test_entry_with_a_key_is_added_once_a_day(engine):
