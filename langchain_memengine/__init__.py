@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from langchain_memengine.jobs.reports import JobsReport
     from langchain_memengine.retrieval.recall import Recalled
     from langchain_memengine.storage.job_values import Job
+    from langchain_memengine.storage.record_values import MemoryRecord
     from langchain_memengine.types import (
         Actor,
         Explanation,
@@ -57,6 +58,7 @@ _HOMES = {
     "MemEngineError": "errors",
     "MemEngineRetriever": "faces.retriever",
     "MemoryEngine": "engine.memory_engine",
+    "MemoryRecord": "storage.record_values",
     "Ranking": "config",
     "Recalled": "retrieval.recall",
     "Receipt": "types",
@@ -80,6 +82,7 @@ __all__ = [
     "MemEngineError",
     "MemEngineRetriever",
     "MemoryEngine",
+    "MemoryRecord",
     "Ranking",
     "Recalled",
     "Receipt",

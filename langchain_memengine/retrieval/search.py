@@ -116,7 +116,7 @@ class Searcher:
             watch.lap("fuse")
         path = leg.path if leg else None
         return RankedView(
-            found, ranked, path, self._min_cosine(view), tuple(degraded), unseen.commits
+            found, ranked, path, self._min_cosine(view), tuple(degraded), unseen.hidden
         )
 
     def hits(self, tx: Transaction, query: Query, ranked: RankedView) -> Iterator[Hit]:
