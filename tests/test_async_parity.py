@@ -21,6 +21,7 @@ from tests.fakes.engines import make_engine, write
 TWINS = {
     "aadd_documents": "add_documents",
     "acommit": "commit",
+    "aforget": "forget",
     "aindex_file": "index_file",
     "arecall": "recall",
     "aremember": "remember",
@@ -111,6 +112,14 @@ async def test_records_are_remembered_the_same(engines):
     one, two = engines
     options = {"id": "r", "metadata": {"a": 1}, "actor": Actor("alice")}
     assert await one.aremember("tea", **options) == two.remember("tea", **options)
+
+
+async def test_records_are_forgotten_the_same(engines):
+    for engine in engines:
+        engine.remember("tea", id="r", thread_id="t")
+    one, two = engines
+    assert await one.aforget(["r"]) == two.forget(["r"])
+    assert await one.aforget(thread="t") == two.forget(thread="t")
 
 
 async def test_history_answers_the_same(engines):

@@ -43,6 +43,9 @@ from langchain_memengine.workspace.notes import DiskNotes, Notes
 
 _FENCE_SECRET = "fence_secret"  # noqa: S105  # the name of a row, no password
 
+FORGOTTEN_AT = "forgotten_at"
+"""Name of the row with the value of the change counter when something was last forgotten."""
+
 
 def utc_now() -> datetime:
     """Return the time now, aware, in UTC."""
@@ -103,14 +106,15 @@ class EngineParts:
         )
         self._embedding = EmbeddingCache(self._database, embedder)
         splitter = WordSplitter(config.language)
-        maintains = self._maintains_indexes(closing, layout)
+        self._maintains = maintains = self._maintains_indexes(closing, layout)
         partitions = Partitions(
             splitter,
             k1=config.bm25_k1,
             b=config.bm25_b,
             snapshots=self._snapshots(layout, splitter, writes=maintains),
         )
-        closing.callback(partitions.save)
+        self._partitions = partitions
+        closing.callback(self._save_partitions)
         self._chroma = self._chroma_parts(closing, layout, maintains=maintains)
         self._searcher = Searcher(
             self._database, partitions, splitter, self._embedding, config, self._chroma
@@ -201,6 +205,11 @@ class EngineParts:
             for name, folder in self.config.sources.items()
         ]
         return [main, *named]
+
+    def _save_partitions(self) -> None:
+        with self._database.read() as tx:
+            forgotten_at = int(tx.get_meta(FORGOTTEN_AT) or 0)
+        self._partitions.save(forgotten_at=forgotten_at)
 
     @property
     def embedding_name(self) -> str | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from math import nan
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -281,11 +281,27 @@ class Partitions:
         self._latest = ((counters, keys, model), view)
         return view
 
-    def save(self) -> None:
-        """Keep what is in memory for the next run, as far as that is worthwhile."""
-        if self._snapshots is not None:
-            with self.lock:
-                for partition in self._loaded.values():
+    def forget(self, keys: Collection[str]) -> None:
+        """Drop these partitions from memory and disk: nothing that was removed stays anywhere."""
+        with self.lock:
+            self._latest = None
+            for key in keys:
+                self._loaded.pop(key, None)
+                if self._snapshots is not None:
+                    self._snapshots.discard(key)
+
+    def save(self, *, forgotten_at: int = 0) -> None:
+        """Keep what is in memory for the next run, as far as that is worthwhile.
+
+        Args:
+            forgotten_at: Value of the change counter when something was last forgotten; what is
+                older is not kept, because it may still hold it.
+        """
+        if self._snapshots is None:
+            return
+        with self.lock:
+            for partition in self._loaded.values():
+                if partition.changes >= forgotten_at:
                     self._snapshots.save(partition)
 
     def _first(self, key: str, counters: Counters) -> Partition:

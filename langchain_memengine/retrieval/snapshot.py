@@ -234,6 +234,11 @@ class Snapshots:
             self._kept[partition.key] = _Extent.of(partition)
         return partition
 
+    def discard(self, key: str) -> None:
+        """Remove the snapshot of a partition, also that of the process that maintains them."""
+        discard(self._folder, key)
+        self._kept.pop(key, None)
+
     def save(self, partition: Partition) -> None:
         """Write a partition if this process may and the snapshot on disk is far from it.
 

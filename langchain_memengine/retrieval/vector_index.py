@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import shutil
 import threading
+from collections.abc import Collection as AnyCollection
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -47,6 +49,37 @@ class ChromaIndex:
         self._client: ClientAPI | None = None
         self._lock = threading.RLock()
         self._built: dict[tuple[str, str], int] = {}
+        self._erased = 0
+
+    def erase(self, partitions: AnyCollection[str], model: str | None) -> bool:
+        """Remove vectors from disk; return whether that is certain.
+
+        Chroma keeps deleted vectors in its files, so an embedded folder goes as a whole and is
+        filled again from the database. Of a server only the collections can be removed.
+
+        Args:
+            partitions: Whose vectors.
+            model: Identity of the embedding model.
+
+        Raises:
+            StorageError: Chroma failed.
+        """
+        with self._lock:
+            self._erased += 1
+            self._built.clear()
+            if isinstance(self._location, Path):
+                self.close()
+                if self._location.exists():
+                    shutil.rmtree(self._location)
+                return True
+            names = [_collection_name(self._database.store_id, p, model or "") for p in partitions]
+            try:
+                known = {collection.name for collection in self._open().list_collections()}
+                for name in known.intersection(names):
+                    self._open().delete_collection(name)
+            except Exception as error:
+                raise _failed("forget", self._location, error) from error
+            return False
 
     def seq(self, partition: str, model: str) -> int:
         """Return the change counter that a partition's collection reflects, 0 if there is none."""
@@ -87,6 +120,7 @@ class ChromaIndex:
         Raises:
             StorageError: Chroma failed.
         """
+        erased = self._erased
         after = self.seq(partition, model)
         with self._database.read() as tx:
             now = tx.counters().changes
@@ -98,11 +132,12 @@ class ChromaIndex:
             for batch in _runs(gone):
                 self._delete(partition, model, batch)
             for start in range(0, len(ids), _BATCH):
-                if stop.is_set():
+                if stop.is_set() or self._erased != erased:
                     return False
                 run = slice(start, start + _BATCH)
                 self._upsert(partition, model, ids[run], nums[run], vectors[run])
-            self._note(partition, model, now)
+            if not self._note(partition, model, now, erased):
+                return False
         except StorageError:
             raise
         except Exception as error:
@@ -136,10 +171,14 @@ class ChromaIndex:
                 metadatas=[{"num": num} for num in nums.tolist()],
             )
 
-    def _note(self, partition: str, model: str, seq: int) -> None:
+    def _note(self, partition: str, model: str, seq: int, erased: int) -> bool:
+        """Note what a collection reflects, unless its first batches were erased meanwhile."""
         with self._lock:
+            if self._erased != erased:
+                return False
             self._collection(partition, model).modify(metadata={_SEQ: seq})
             self._built[partition, model] = seq
+            return True
 
     def _collection(self, partition: str, model: str) -> Collection:
         name = _collection_name(self._database.store_id, partition, model)

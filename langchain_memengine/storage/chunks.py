@@ -248,6 +248,12 @@ def scopes_of_sources(tx: Transaction, sources: Sequence[str]) -> dict[str, tupl
     return found
 
 
+def metadata_of(text: str) -> dict[str, Any]:
+    """Return the metadata that a row keeps as JSON."""
+    loaded: dict[str, Any] = {} if text == "{}" else json.loads(text)
+    return loaded
+
+
 def count(tx: Transaction) -> int:
     """Return how many chunks the store has."""
     return tx.connection.execute(
