@@ -375,6 +375,21 @@ class ForgetReport:
 
 
 @dataclass(frozen=True, slots=True)
+class ImportReport:
+    """What an import did, each by kind: ``records``, ``texts``, ``messages``, ``notes``.
+
+    Attributes:
+        imported: What is new.
+        unchanged: What was there already, just the same.
+        skipped: What was left out, by reason.
+    """
+
+    imported: Mapping[str, int] = field(default_factory=dict)
+    unchanged: Mapping[str, int] = field(default_factory=dict)
+    skipped: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Stats:
     """Size of a store.
 

@@ -10,7 +10,9 @@ from typing import Self
 from langchain_memengine.config import MemEngineConfig, load_config
 from langchain_memengine.engine.background import BackgroundWork
 from langchain_memengine.engine.branching import Branching
+from langchain_memengine.engine.exporting import Exporting
 from langchain_memengine.engine.forgetting import Forgetting
+from langchain_memengine.engine.importing import Importing
 from langchain_memengine.engine.note_keeping import NoteKeeping
 from langchain_memengine.jobs.worker import OnJobFailed
 from langchain_memengine.models.embedding import EmbeddingsLike
@@ -22,7 +24,7 @@ CONFIGURED = "configured"
 """Stands for "as the settings say"."""
 
 
-class MemoryEngine(Branching, Forgetting, NoteKeeping, BackgroundWork):
+class MemoryEngine(Branching, Forgetting, Importing, Exporting, NoteKeeping, BackgroundWork):
     """The memory of one store: its files, its texts, and the search over them.
 
     Make one with :meth:`open` and close it, best as a context manager:

@@ -220,12 +220,11 @@ class Remembering(EngineParts):
         """
         actor = actor or self.actor
         with self._database.read() as tx:
-            names = _names(id, actor)
-            found = revisions.of_records(tx, names)
-        mine = [one for one in found if _may_read(one, actor)]
-        if not mine:
-            raise _no_record(id)
-        return mine
+            for name in _names(id, actor):
+                found = [r for r in revisions.of_records(tx, [name]) if _may_read(r, actor)]
+                if found:
+                    return found
+        raise _no_record(id)
 
     def undo(self, revision_id: str, *, actor: Actor | None = None) -> MemoryRecord | None:
         """Make a record exactly what it was before a revision; return it, ``None`` if it was none.

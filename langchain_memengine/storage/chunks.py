@@ -128,7 +128,7 @@ def removed_ids(tx: Transaction, partition: str, *, after_seq: int) -> list[str]
     )
 
 
-_STORED = select(
+STORED = select(
     chunks.c.num,
     chunks.c.store_id,
     chunks.c.partition_key,
@@ -155,8 +155,8 @@ _STORED = select(
     chunks.c["metadata"],
 )
 # By the primary key alone: with the store in the condition SQLite takes an index on that.
-_BY_NUM = HotQuery(_STORED.where(chunks.c.num.in_(bindparam("nums", expanding=True))))
-_BY_ID = _STORED.where(
+_BY_NUM = HotQuery(STORED.where(chunks.c.num.in_(bindparam("nums", expanding=True))))
+_BY_ID = STORED.where(
     chunks.c.store_id == bindparam("store_id"),
     chunks.c.id >= bindparam("first"),
     chunks.c.id <= bindparam("last"),
@@ -200,7 +200,7 @@ def by_ids(
     found = {}
     for batch in batches(chunk_ids):
         rows = tx.connection.execute(
-            _STORED.where(
+            STORED.where(
                 chunks.c.store_id == tx.store_id,
                 chunks.c.id.in_(batch),
                 chunks.c.partition_key.in_(list(partitions)),
@@ -246,6 +246,15 @@ def scopes_of_sources(tx: Transaction, sources: Sequence[str]) -> dict[str, tupl
         )
         found.update({source: (scope, owner) for source, scope, owner in rows})
     return found
+
+
+def ids_of_source(tx: Transaction, source: str) -> set[str]:
+    """Return the ids of a source's chunks."""
+    return set(
+        tx.connection.execute(
+            select(chunks.c.id).where(chunks.c.store_id == tx.store_id, chunks.c.source == source)
+        ).scalars()
+    )
 
 
 def metadata_of(text: str) -> dict[str, Any]:

@@ -186,6 +186,19 @@ def record_from_json(values: Mapping[str, Any]) -> MemoryRecord:
         raise ValueError(f"This is no record: {error}.") from error
 
 
+def revision_from_json(values: Mapping[str, Any]) -> Revision:
+    """Return the revision that :func:`types.as_json` made plain values of.
+
+    Raises:
+        ValueError: A value is missing.
+    """
+    try:
+        states = {name: _state(values[name]) for name in ("before", "after")}
+        return Revision(**{**values, "at": _moment(values["at"]), **states})
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"This is no revision: {error}.") from error
+
+
 def state_json(state: RecordState) -> str | None:
     """Return a state as JSON, ``None`` where there is nothing."""
     if state == RecordState():
@@ -197,7 +210,10 @@ def state_from_json(text: str | None) -> RecordState:
     """Return the state that :func:`state_json` wrote."""
     if text is None:
         return RecordState()
-    values = json.loads(text)
+    return _state(json.loads(text))
+
+
+def _state(values: Mapping[str, Any]) -> RecordState:
     record = values["record"]
     return RecordState(
         None if record is None else record_from_json(record),

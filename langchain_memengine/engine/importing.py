@@ -1,0 +1,364 @@
+"""Import: what this engine, mem0 or ChatGPT exported."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import IO, Any
+
+from langchain_memengine.engine.exporting import EXPORT_VERSION, TEXT_PREFIXES
+from langchain_memengine.engine.remembering import Remembering, record_id
+from langchain_memengine.errors import ConfigurationError, MemEngineError, ScopeError
+from langchain_memengine.retrieval import note_erasing, visibility
+from langchain_memengine.retrieval.documents import document_uri
+from langchain_memengine.retrieval.record_chunks import chunks_of_record, record_source
+from langchain_memengine.retrieval.sources import TextChunks
+from langchain_memengine.storage import (
+    chunks,
+    commits,
+    messages,
+    records,
+    revisions,
+    supersessions,
+)
+from langchain_memengine.storage.database import Transaction
+from langchain_memengine.storage.record_values import (
+    MemoryRecord,
+    Revision,
+    Supersession,
+    record_from_json,
+    revision_from_json,
+    supersession_from_json,
+)
+from langchain_memengine.text.chunking import chunk_markdown, is_genuine
+from langchain_memengine.text.foreign_exports import ForeignExport, ForeignText, read_export
+from langchain_memengine.text.sanitize import clean_metadata, clean_text
+from langchain_memengine.types import (
+    Actor,
+    Chunk,
+    Commit,
+    ImportReport,
+    Origin,
+    Provenance,
+    Scope,
+    Trust,
+)
+
+_HEAD = "memengine export"
+_TIMES = ("event_at", "valid_from", "expires_at")
+
+
+@dataclass(slots=True)
+class _Tally:
+    imported: Counter[str] = field(default_factory=Counter)
+    unchanged: Counter[str] = field(default_factory=Counter)
+    skipped: Counter[str] = field(default_factory=Counter)
+
+    def report(self) -> ImportReport:
+        counts = (self.imported, self.unchanged, self.skipped)
+        return ImportReport(*({k: n for k, n in one.items() if n} for one in counts))
+
+
+class _SkippedError(Exception):
+    """A line is left out; the argument says why."""
+
+
+class Importing(Remembering):
+    """The chapter of the engine that takes in what was exported."""
+
+    def import_(self, origin: str | Path | IO[str], *, actor: Actor | None = None) -> ImportReport:
+        """Take in an export; return what is new, what was there, and what was left out and why.
+
+        Known are the lines of JSON that :meth:`export` writes, mem0's JSON of memories, and
+        ChatGPT's ``conversations.json`` and memories. The same import again changes nothing. What
+        is here and differs stays as it is here. What others export becomes the actor's own:
+        memories as unverified records, messages as texts of their conversation.
+
+        Args:
+            origin: Path of a file, or an open text file.
+            actor: Who imports; it must be allowed to write what comes in.
+
+        Raises:
+            ConfigurationError: The file cannot be read, or is no such export.
+            StorageError: The database failed; what was imported before stays.
+        """
+        actor = actor or self.actor
+        text = _text_of(origin)
+        tally = _Tally()
+        head = _json(text.partition("\n")[0])
+        if isinstance(head, dict) and head.get("kind") == _HEAD:
+            if head.get("version") != EXPORT_VERSION:
+                raise ConfigurationError(
+                    f"The export has the version {head.get('version')!r}; this release reads "
+                    f"{EXPORT_VERSION}. Upgrade langchain-memengine."
+                )
+            for line in text.splitlines()[1:]:
+                self._import_line(line, actor, tally)
+        else:
+            export = read_export(_json(text))
+            if export is None:
+                raise ConfigurationError(
+                    "This is no export of memengine, mem0 or ChatGPT. Give lines of JSON from "
+                    "engine.export(), a JSON list of memories, or conversations.json."
+                )
+            tally.skipped.update(export.skipped)
+            self._import_foreign(export, actor, tally)
+        return tally.report()
+
+    def _import_line(self, line: str, actor: Actor, tally: _Tally) -> None:
+        if not line.strip():
+            return
+        value = _storable(_json(line))
+        kinds: dict[str, Callable[[Any, Actor], Counter[bool]]] = {
+            "records": self._import_record,
+            "texts": self._import_texts,
+            "messages": self._import_messages,
+            "notes": self._import_note,
+        }
+        kind = value.get("kind") if isinstance(value, dict) else None
+        if kind not in kinds:
+            tally.skipped["a line that is none of an export"] += 1
+            return
+        try:
+            for is_new, number in kinds[kind](value, actor).items():
+                (tally.imported if is_new else tally.unchanged)[kind] += number
+        except _SkippedError as error:
+            tally.skipped[f"{kind}: {error}"] += 1
+        except ScopeError:
+            tally.skipped[f"{kind}: not yours to write"] += 1
+        except (KeyError, TypeError, ValueError, AttributeError):
+            tally.skipped[f"{kind}: damaged"] += 1
+
+    def _import_record(self, line: Mapping[str, Any], actor: Actor) -> Counter[bool]:
+        record = _checked_record(record_from_json(line["record"]))
+        _require_own(record.scope, record.owner, actor)
+        has_evidence = bool(record.metadata.get("evidence"))
+        visibility.trust_of(record.origin, record.trust, has_evidence=has_evidence)
+        if record.scope == "personal":
+            visibility.require_record("personal", actor, record.origin, has_evidence=has_evidence)
+        past = [revision_from_json(one) for one in line.get("revisions", ())]
+        over = [supersession_from_json(one) for one in line.get("superseded_by", ())]
+        if any(revision.target_id != record.id for revision in past):
+            raise _SkippedError("damaged")
+        with self._database.read() as tx:
+            here = records.by_ids(tx, [record.id]).get(record.id)
+        if here is not None:
+            if here != record:
+                raise _SkippedError("the record here differs")
+            return Counter({False: 1})
+        new = {record_source(record.id): chunks_of_record(record, self.config)}
+        self._indexer.put_with(new, lambda tx: _put_record(tx, record, past, over))
+        return Counter({True: 1})
+
+    def _import_texts(self, line: Mapping[str, Any], actor: Actor) -> Counter[bool]:
+        source = line["source"]
+        if not source.startswith(TEXT_PREFIXES):
+            raise _SkippedError("of a kind that is not imported")
+        pairs = [(_chunk(one["chunk"], source), _provenance(one, source)) for one in line["chunks"]]
+        if not pairs:
+            raise _SkippedError("damaged")
+        for _, provenance in pairs:
+            _require_own(provenance.scope, provenance.owner, actor)
+        with self._database.read() as tx:
+            here = chunks.scopes_of_sources(tx, [source]).get(source)
+            known = chunks.ids_of_source(tx, source)
+        if here is not None:
+            if here not in {(p.scope, p.owner) for _, p in pairs} or known != {
+                chunk.id for chunk, _ in pairs
+            }:
+                raise _SkippedError("the text here differs")
+            return Counter({False: 1})
+        self._indexer.put({source: pairs})
+        return Counter({True: 1})
+
+    def _import_messages(self, line: Mapping[str, Any], actor: Actor) -> Counter[bool]:
+        from langchain_memengine.conversation.message_json import from_json
+
+        thread = line["thread_id"]
+        made = [_commit(one, thread) for one in line["commits"]]
+        now = self._clock()
+        count: Counter[bool] = Counter()
+        with self._database.write() as tx:
+            commits.restore(tx, made, [str(head) for head in line["heads"]], now=now)
+            known = commits.by_id(tx, [commit.id for commit in made])
+            for one in line["messages"]:
+                owner = str(one["owner"])
+                _require_own("personal" if owner else "global", owner, actor)
+                if one["commit_id"] not in known:
+                    raise _SkippedError("damaged")
+                from_json(one["body"])  # what cannot be restored is not taken in
+                stored = messages.StoredMessage(owner, thread, one["message_id"], one["body"])
+                held = messages.archiving_commits(tx, [stored.key]).get(stored.key, set())
+                count[one["commit_id"] not in held] += 1
+                messages.archive(tx, one["commit_id"], [stored], now=now)
+        return count
+
+    def _import_note(self, line: Mapping[str, Any], actor: Actor) -> Counter[bool]:
+        name, text = line["name"], line["text"]
+        owner = note_erasing.owner_of_note(name)
+        _require_own("personal" if owner else "global", owner, actor)
+        here = self._notes.read(name)
+        if here and here != text:
+            raise _SkippedError("the note here differs")
+        if here == text:
+            return Counter({False: 1})
+        self._notes.update(name, lambda old: old or text)
+        self._last_scan = -float("inf")  # the next search finds it
+        return Counter({True: 1})
+
+    def _import_foreign(self, export: ForeignExport, actor: Actor, tally: _Tally) -> None:
+        users = {one.user_id for one in export.texts if one.user_id is not None}
+        for one in export.texts:
+            if len(users) > 1 and one.user_id not in {None, actor.user_id}:
+                tally.skipped["of another user"] += 1
+                continue
+            kind = "records" if one.role == "memory" else "texts"
+            try:
+                is_new = (
+                    self._import_memory(one, export.system, actor)
+                    if one.role == "memory"
+                    else self._import_said(one, export.system, actor)
+                )
+            except MemEngineError as error:
+                tally.skipped[type(error).__name__] += 1
+            else:
+                (tally.imported if is_new else tally.unchanged)[kind] += 1
+
+    def _import_memory(self, one: ForeignText, system: str, actor: Actor) -> bool:
+        name = f"{system}:{one.id}"[:64]
+        scope = visibility.default_scope(actor)
+        stored_id = record_id(name, visibility.owner_of(scope, actor))
+        with self._database.read() as tx:
+            if records.by_ids(tx, [stored_id]):
+                return False
+        told = {"created_at": one.at.isoformat()} if one.at else {}
+        self.remember(
+            one.text,
+            id=name,
+            metadata={**one.metadata, **told},
+            origin="app",
+            trust="unverified",
+            source=f"{system}:{one.id}"[:1024],
+            actor=actor,
+        )
+        return True
+
+    def _import_said(self, one: ForeignText, system: str, actor: Actor) -> bool:
+        scope = visibility.default_scope(actor)
+        visibility.require_write(scope, actor)
+        owner = visibility.owner_of(scope, actor)
+        source = document_uri(owner, f"{system}:{one.id}")
+        origin: Origin = "user" if one.role == "user" else "assistant"
+        trust: Trust = "trusted" if one.role == "user" else "unverified"
+        provenance = Provenance(
+            scope=scope,
+            owner=owner,
+            origin=origin,
+            trust=trust,
+            thread_id=None if one.thread_id is None else one.thread_id[:255],
+            event_at=one.at or self._clock(),
+            metadata=clean_metadata({**one.metadata, "role": one.role}),
+        )
+        pieces = chunk_markdown(
+            clean_text(one.text),
+            self.config.chunk_tokens,
+            self.config.overlap_tokens,
+            source=source,
+        )
+        with self._database.read() as tx:
+            is_known = bool(chunks.ids_of_source(tx, source))
+        if not is_known:
+            new: TextChunks = [(chunk, provenance) for chunk in pieces]
+            self._indexer.put({source: new})
+        return not is_known
+
+
+def _put_record(
+    tx: Transaction, record: MemoryRecord, past: list[Revision], over: list[Supersession]
+) -> None:
+    records.put(tx, record)
+    known = revisions.known(tx, [revision.id for revision in past])
+    revisions.add(tx, [revision for revision in past if revision.id not in known])
+    if over:
+        supersessions.replace(tx, record.id, over)
+
+
+def _require_own(scope: Scope, owner: str, actor: Actor) -> None:
+    """Make sure that an actor may write what an export holds.
+
+    Raises:
+        ScopeError: They may not.
+    """
+    if scope == "personal" and owner != visibility.owner_of("personal", actor):
+        raise ScopeError(f"{actor.user_id!r} may not import the memory of another user.")
+    if not (scope == "agent_notes" and actor.is_admin):
+        visibility.require_write(scope, actor)
+
+
+def _checked_record(record: MemoryRecord) -> MemoryRecord:
+    """Return a record whose values the tables take.
+
+    Raises:
+        ValueError: One is no such value.
+    """
+    texts = (record.id, record.scope, record.owner, record.text, record.origin, record.trust)
+    if not all(isinstance(one, str) for one in texts) or not 0 < len(record.id) <= 64:  # noqa: PLR2004  # what the column holds
+        raise ValueError("no text")
+    if not isinstance(record.metadata, dict):
+        raise TypeError("metadata")
+    return record
+
+
+def _chunk(values: Mapping[str, Any], source: str) -> Chunk:
+    chunk = Chunk(**values)
+    if chunk.source != source or not is_genuine(chunk):
+        raise ValueError("a chunk of another text")
+    return chunk
+
+
+def _provenance(pair: Mapping[str, Any], source: str) -> Provenance:
+    values = dict(pair["provenance"])
+    for name in _TIMES:
+        values[name] = None if values[name] is None else datetime.fromisoformat(values[name])
+    provenance = Provenance(**values)
+    if provenance.path or provenance.workspace_id:
+        raise ValueError("a chunk of a file")
+    if source.startswith("doc:") and not source.startswith(document_uri(provenance.owner, "")):
+        raise ValueError("a text under somebody else's name")
+    return provenance
+
+
+def _commit(values: Mapping[str, Any], thread: str) -> Commit:
+    made = datetime.fromisoformat(values["created_at"])
+    commit = Commit(str(values["id"]), thread, tuple(values["parents"]), str(values["kind"]), made)
+    if values["thread_id"] != thread:
+        raise ValueError("a commit of another thread")
+    return commit
+
+
+def _text_of(origin: str | Path | IO[str]) -> str:
+    if not isinstance(origin, str | Path):
+        return origin.read()
+    try:
+        return Path(origin).read_bytes().decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"{origin} cannot be read as UTF-8 text: {error}.") from error
+
+
+def _storable(value: Any) -> Any:
+    """Return a line without what no database stores; ``None`` if that leaves no line."""
+    try:
+        return clean_metadata(value) if isinstance(value, dict) else None
+    except ConfigurationError:
+        return None
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
