@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from langchain_memengine.cli import demo, evaluating, jobs, keeping, searching
+from langchain_memengine.cli import demo, evaluating, jobs, keeping, records, searching
 from langchain_memengine.cli.failing import OneLineErrors
 from langchain_memengine.cli.terminal import say
 
@@ -55,10 +55,14 @@ for _command in (
     searching.explain,
     searching.recall,
     keeping.stats,
+    records.forget,
+    records.export,
+    records.audit,
     jobs.worker,
 ):
     app.command()(_command)
 app.command("eval")(evaluating.evaluate)  # not the name of a function: `eval` is Python's own
+app.command("import")(records.import_)  # a keyword of Python
 app.add_typer(jobs.app)
 
 
