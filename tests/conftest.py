@@ -12,6 +12,7 @@ pytest.register_assert_rewrite(
     "tests.storage.contract_chunks",
     "tests.storage.contract_conversations",
     "tests.storage.contract_jobs",
+    "tests.storage.contract_records",
 )
 
 # No deadline: the first example pays for lazy imports, and shared runners are slow at random.

@@ -100,6 +100,22 @@ def filter_rows(tx: Transaction, partition: str) -> dict[int, FilterRow]:
     return {num: FilterRow(*row) for num, *row in rows}
 
 
+_LIMITED = HotQuery(
+    select(chunks.c.num, chunks.c.valid_from, chunks.c.expires_at).where(
+        chunks.c.store_id == bindparam("store_id"),
+        chunks.c.partition_key == bindparam("partition"),
+        # As the partial index has it.
+        chunks.c.valid_from.is_not(None) | chunks.c.expires_at.is_not(None),
+    )
+)
+
+
+def limited(tx: Transaction, partition: str) -> list[tuple[int, int | None, int | None]]:
+    """Return (number, valid from, expires at) of the chunks that are not valid for ever."""
+    values = {"store_id": tx.store_id, "partition": partition}
+    return [(num, begins, ends) for num, begins, ends in _LIMITED.rows(tx.connection, values)]
+
+
 def removed_nums(tx: Transaction, partition: str, *, after_seq: int) -> list[int]:
     """Return the numbers of chunks removed from a partition after ``after_seq``."""
     return list(

@@ -30,10 +30,17 @@ def m003_conversations(connection: Connection) -> None:
     by_commit.create(connection, checkfirst=True)
 
 
+def m006_limited_chunks(connection: Connection) -> None:
+    """Create the index of chunks that are not valid for ever."""
+    limited = next(index for index in schema.chunks.indexes if index.name == "ix_chunks_limited")
+    limited.create(connection, checkfirst=True)
+
+
 MIGRATIONS: Sequence[Migration] = (
     ("m001_initial", m001_initial),
     ("m002_jobs", m002_jobs),
     ("m003_conversations", m003_conversations),
+    ("m006_limited_chunks", m006_limited_chunks),
 )
 
 

@@ -198,6 +198,16 @@ def test_a_record_is_found_only_while_it_is_valid(engine, clock):
     assert len(engine.list_records(current=False)) == 2
 
 
+def test_what_is_over_takes_no_place_from_what_is_valid(engine, clock):
+    for i in range(80):
+        engine.remember(f"Ann likes tea {i}", expires_at=START + timedelta(days=1), actor=ALICE)
+    engine.remember("Somebody called Ann sometimes likes a cup of tea", actor=ALICE)
+    clock.pass_days(2)
+    assert texts(engine.search("Ann likes tea", 3, actor=ALICE)) == [
+        "Somebody called Ann sometimes likes a cup of tea"
+    ]
+
+
 def test_a_superseded_record_is_not_found_and_explain_says_why(engine, clock):
     old = engine.remember("Ann likes tea", actor=ALICE)
     (hit,) = engine.search("Ann", actor=ALICE).hits

@@ -15,6 +15,7 @@ from tests.storage.contract import (
 from tests.storage.contract_chunks import ChunkContract, EmbeddingContract
 from tests.storage.contract_conversations import CommitContract, MessageContract, SessionContract
 from tests.storage.contract_jobs import JobContract, JobHistoryContract, ScheduleContract
+from tests.storage.contract_records import RecordContract
 
 
 class OnFileAndInMemory:
@@ -101,3 +102,7 @@ class TestStores(StoresContract):
         yield opener
         for database in opened:
             database.close()
+
+
+class TestRecords(OnFileAndInMemory, RecordContract):
+    pass
