@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import json
-import shutil
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from langchain_memengine.engine.parts import FORGOTTEN_AT
+from langchain_memengine.engine.erasing import Erasing, unique
 from langchain_memengine.engine.remembering import Remembering
-from langchain_memengine.engine.writing import Writing
 from langchain_memengine.errors import ConfigurationError, NotFoundError, ScopeError
 from langchain_memengine.retrieval import documents, note_erasing, visibility
-from langchain_memengine.retrieval.note_erasing import Erased
 from langchain_memengine.retrieval.record_chunks import record_id, record_source
-from langchain_memengine.storage import chunks, forgetting, records, revisions
+from langchain_memengine.storage import chunks, doomed, records, revisions
 from langchain_memengine.storage.chunk_values import partition_key
 from langchain_memengine.storage.database import Transaction
-from langchain_memengine.storage.forgetting import Doomed, DoomedChunk, Selection
+from langchain_memengine.storage.doomed import Doomed, DoomedChunk, DoomedMessage, Selection
 from langchain_memengine.storage.record_values import Place
-from langchain_memengine.text.erasing import Erasure
+from langchain_memengine.text.erasing import MIN_CHARS, Erasure, flat
 from langchain_memengine.text.sanitize import clean_text
 from langchain_memengine.types import Actor, ForgetReport
 from langchain_memengine.workspace.layout import slug
@@ -44,7 +41,7 @@ BEYOND = (
 """Where words may be that no engine can know of."""
 
 
-class Forgetting(Remembering, Writing):
+class Forgetting(Remembering, Erasing):
     """The chapter of the engine that forgets.
 
     Attributes:
@@ -87,10 +84,11 @@ class Forgetting(Remembering, Writing):
             ScopeError: The actor may not forget it; nothing is forgotten.
             StorageError: A file or the database could not be written. Call it again.
         """
+        self._require_writable()
         actor = actor or self.actor
         wanted = self._selection(ids, source, thread, owner, actor)
         with self._database.read() as tx:
-            found = forgetting.select_rows(tx, wanted, _ALL_RECORDS)
+            found = doomed.select_rows(tx, wanted, _ALL_RECORDS)
             by_id = wanted.thread_id is None and wanted.owner is None
             words = _words(tx, found, with_chunks=by_id)
         return self._forget(found, words, wanted, actor)
@@ -110,19 +108,22 @@ class Forgetting(Remembering, Writing):
         Raises:
             StorageError: A file or the database could not be written. Call it again.
         """
+        self._require_writable()
         actor = actor or self.actor
         places = _places_in_reach(actor)
         owners = None if places is None else tuple(owner for _, owner in places)
         now = self._clock()
+        transcripts: list[str] = []
         with self._database.read() as tx:
             over = records.expired(tx, places, now)
             sources = tuple(record_source(record.id) for record in over)
-            found = forgetting.select_rows(tx, Selection(sources, places=places), _ALL_RECORDS)
+            found = doomed.select_rows(tx, Selection(sources, places=places), _ALL_RECORDS)
             if archive_older_than is not None:
-                old = forgetting.old_archive(tx, now - archive_older_than, owners)
+                before = now - archive_older_than
+                transcripts = note_erasing.transcripts_before(self._notes, before, owners)
+                old = doomed.old_archive(tx, before, owners)
                 found = replace(found, messages=old.messages, chunks=[*found.chunks, *old.chunks])
-        spoken = Erasure(_message_texts(found))
-        erased = note_erasing.erase_notes(self._notes, owners, Erasure(()), spoken)
+        erased = note_erasing.remove_notes(self._notes, transcripts)
         return self._remove(found, erased, Counter(), (), keep_history=True)
 
     async def aforget(self, ids: Sequence[str] | None = None, **options: Any) -> ForgetReport:
@@ -185,7 +186,7 @@ class Forgetting(Remembering, Writing):
             removed.update(hook(found))
         known = list(found.chunks)
         found.chunks, elsewhere = self._within_reach(found.chunks)
-        spoken = Erasure([*_message_texts(found), *words.texts])
+        spoken = _by_thread(found, words)
         gone = note_erasing.remove_notes(self._notes, self._whole_notes(found, wanted, owners))
         erased = note_erasing.erase_notes(self._notes, owners, words, spoken)
         erased = replace(erased, removed=gone.removed)
@@ -218,19 +219,19 @@ class Forgetting(Remembering, Writing):
         actor: Actor,
     ) -> None:
         """Add messages, jobs, queries and derived texts that hold forgotten words."""
+        doomed.add_holders(tx, found, owners, words.is_in_json)
         if words:
-            forgetting.add_holders(tx, found, owners, words.is_in_json)
             derived = [
                 source
-                for source in forgetting.holding_sources(
+                for source in doomed.holding_sources(
                     tx, self._writable_partitions(found, actor), words.holds
                 )
                 if source.startswith(_DERIVED)
             ]
-            more = forgetting.select_rows(tx, Selection(tuple(derived)), _ALL_RECORDS).chunks
-            found.chunks = _unique([*found.chunks, *more])
-        spoken = forgetting.chunks_of_messages(tx, found.messages)
-        found.chunks = _unique([*found.chunks, *spoken])
+            more = doomed.select_rows(tx, Selection(tuple(derived)), _ALL_RECORDS).chunks
+            found.chunks = unique([*found.chunks, *more])
+        spoken = doomed.chunks_of_messages(tx, found.messages)
+        found.chunks = unique([*found.chunks, *spoken])
 
     def _writable_partitions(self, found: Doomed, actor: Actor) -> list[str]:
         keys = {partition_key("personal", visibility.owner_of("personal", actor))}
@@ -256,75 +257,6 @@ class Forgetting(Remembering, Writing):
             names.update(note_erasing.notes_of(self._notes, (wanted.owner,)))
         return names
 
-    def _remove(
-        self,
-        found: Doomed,
-        erased: Erased,
-        removed: Counter[str],
-        beyond: Sequence[str],
-        *,
-        keep_history: bool,
-    ) -> ForgetReport:
-        """Remove rows and everything that is derived from them."""
-        touched = [*erased.changed, *erased.removed]
-        gone = list(found.chunks)
-        if touched:
-            with self._database.read() as tx:
-                main = self._sources[0].workspace_id
-                gone = _unique([*gone, *forgetting.chunks_of_paths(tx, main, touched)])
-            self.sync()
-        removed["notes"] += len(touched)
-        with self._access_lock:
-            for chunk in gone:
-                self._accesses.pop(chunk.id, None)
-        with self._database.write() as tx:
-            removed.update(
-                forgetting.remove(tx, found, now=self._clock(), keep_history=keep_history)
-            )
-            removed.update(forgetting.remove_unused(tx, gone))
-            if gone:
-                tx.set_meta(FORGOTTEN_AT, str(tx.seq))
-        lost = self._drop_derived({chunk.partition_key for chunk in gone})
-        if not self._database.scrub():
-            lost = (
-                *lost,
-                "SQLite's log, while another process reads; it goes with its next write.",
-            )
-        counted = {kind: number for kind, number in removed.items() if number}
-        return ForgetReport(counted, (*beyond, *lost))
-
-    def _drop_derived(self, partitions: set[str]) -> tuple[str, ...]:
-        """Drop what was built from these partitions; return what could not be reached."""
-        if not partitions:
-            return ()
-        self._partitions.forget(partitions)
-        if self._chroma is not None:
-            with self._database.read() as tx:
-                model = self._embedding.model(tx)
-            if not self._chroma[0].erase(partitions, model):
-                return ("Vectors in the files of the Chroma server, until it cleans them up.",)
-            return ()
-        folder = None if self.root is None else self.root / ".memengine" / "chroma"
-        if folder is None or not folder.exists():
-            return ()
-        if self._maintains:
-            shutil.rmtree(folder)
-            return ()
-        return ("Vectors in the Chroma folder, which another process maintains.",)
-
-    def _still_holding(
-        self, words: Erasure, known: Sequence[DoomedChunk], actor: Actor
-    ) -> list[str]:
-        """Return sentences on texts that hold the same words and were not asked for."""
-        if not words:
-            return []
-        keys = {*visibility.readable_partitions(actor)}
-        if actor.is_admin:
-            keys |= {chunk.partition_key for chunk in known}
-        with self._database.read() as tx:
-            left = forgetting.holding_sources(tx, sorted(keys), words.holds)
-        return [f"{source} holds the same words and was not asked for." for source in left]
-
 
 def _places_in_reach(actor: Actor) -> list[Place] | None:
     """Return where an actor may forget: what is their own, for an admin everything (``None``)."""
@@ -340,20 +272,23 @@ def _words(tx: Transaction, found: Doomed, *, with_chunks: bool) -> Erasure:
     for revision in revisions.of_records(tx, [record.id for record in found.records]):
         texts += [s.record.text for s in (revision.before, revision.after) if s.record]
     if with_chunks:
-        texts += [c.text for c in found.chunks if record_id(c.source) is None and not c.path]
-        texts += _message_texts(found)
+        said = [c.text for c in found.chunks if record_id(c.source) is None and not c.path]
+        said += [text for message in found.messages for text in _texts_of(message)]
+        # That one "ok" is forgotten says nothing about all others.
+        texts += [text for text in said if len(flat(text)) >= MIN_CHARS]
     return Erasure(texts)
 
 
-def _message_texts(found: Doomed) -> list[str]:
-    """Return what the messages say, as transcripts show it."""
-    said = []
+def _by_thread(found: Doomed, words: Erasure) -> dict[str, Erasure]:
+    """Return what is forgotten and, by conversation, the whole messages that are."""
+    said: dict[str, list[str]] = {}
     for message in found.messages:
-        content = json.loads(message.body).get("data", {}).get("content", "")
-        blocks = [content] if isinstance(content, str) else content
-        said += [b if isinstance(b, str) else str(b.get("text", "")) for b in blocks]
-    return said
+        said.setdefault(message.thread_id, []).extend(_texts_of(message))
+    return {thread_id: Erasure([*texts, *words.texts]) for thread_id, texts in said.items()}
 
 
-def _unique(found: Sequence[DoomedChunk]) -> list[DoomedChunk]:
-    return list({chunk.id: chunk for chunk in found}.values())
+def _texts_of(message: DoomedMessage) -> list[str]:
+    """Return what a message says, as transcripts show it."""
+    content = json.loads(message.body)["data"]["content"]
+    blocks = [content] if isinstance(content, str) else content
+    return [b if isinstance(b, str) else str(b.get("text", "")) for b in blocks]

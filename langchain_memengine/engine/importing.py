@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
 from typing import IO, Any
 
 from langchain_memengine.engine.exporting import EXPORT_VERSION, TEXT_PREFIXES
-from langchain_memengine.engine.remembering import Remembering, record_id
+from langchain_memengine.engine.import_lines import (
+    checked_record,
+    chunk_of,
+    commit_of,
+    json_of,
+    provenance_of,
+    require_own,
+    storable,
+    text_of,
+)
+from langchain_memengine.engine.reading_records import record_id
+from langchain_memengine.engine.remembering import Remembering
 from langchain_memengine.errors import ConfigurationError, MemEngineError, ScopeError
 from langchain_memengine.retrieval import note_erasing, visibility
 from langchain_memengine.retrieval.documents import document_uri
@@ -20,6 +29,7 @@ from langchain_memengine.retrieval.sources import TextChunks
 from langchain_memengine.storage import (
     chunks,
     commits,
+    exports,
     messages,
     records,
     revisions,
@@ -34,22 +44,18 @@ from langchain_memengine.storage.record_values import (
     revision_from_json,
     supersession_from_json,
 )
-from langchain_memengine.text.chunking import chunk_markdown, is_genuine
+from langchain_memengine.text.chunking import chunk_markdown
 from langchain_memengine.text.foreign_exports import ForeignExport, ForeignText, read_export
 from langchain_memengine.text.sanitize import clean_metadata, clean_text
 from langchain_memengine.types import (
     Actor,
-    Chunk,
-    Commit,
     ImportReport,
     Origin,
     Provenance,
-    Scope,
     Trust,
 )
 
 _HEAD = "memengine export"
-_TIMES = ("event_at", "valid_from", "expires_at")
 
 
 @dataclass(slots=True)
@@ -86,10 +92,11 @@ class Importing(Remembering):
             ConfigurationError: The file cannot be read, or is no such export.
             StorageError: The database failed; what was imported before stays.
         """
+        self._require_writable()
         actor = actor or self.actor
-        text = _text_of(origin)
+        text = text_of(origin)
         tally = _Tally()
-        head = _json(text.partition("\n")[0])
+        head = json_of(text.partition("\n")[0])
         if isinstance(head, dict) and head.get("kind") == _HEAD:
             if head.get("version") != EXPORT_VERSION:
                 raise ConfigurationError(
@@ -99,7 +106,7 @@ class Importing(Remembering):
             for line in text.splitlines()[1:]:
                 self._import_line(line, actor, tally)
         else:
-            export = read_export(_json(text))
+            export = read_export(json_of(text))
             if export is None:
                 raise ConfigurationError(
                     "This is no export of memengine, mem0 or ChatGPT. Give lines of JSON from "
@@ -112,7 +119,7 @@ class Importing(Remembering):
     def _import_line(self, line: str, actor: Actor, tally: _Tally) -> None:
         if not line.strip():
             return
-        value = _storable(_json(line))
+        value = storable(json_of(line))
         kinds: dict[str, Callable[[Any, Actor], Counter[bool]]] = {
             "records": self._import_record,
             "texts": self._import_texts,
@@ -134,8 +141,8 @@ class Importing(Remembering):
             tally.skipped[f"{kind}: damaged"] += 1
 
     def _import_record(self, line: Mapping[str, Any], actor: Actor) -> Counter[bool]:
-        record = _checked_record(record_from_json(line["record"]))
-        _require_own(record.scope, record.owner, actor)
+        record = checked_record(record_from_json(line["record"]))
+        require_own(record.scope, record.owner, actor)
         has_evidence = bool(record.metadata.get("evidence"))
         visibility.trust_of(record.origin, record.trust, has_evidence=has_evidence)
         if record.scope == "personal":
@@ -158,14 +165,16 @@ class Importing(Remembering):
         source = line["source"]
         if not source.startswith(TEXT_PREFIXES):
             raise _SkippedError("of a kind that is not imported")
-        pairs = [(_chunk(one["chunk"], source), _provenance(one, source)) for one in line["chunks"]]
+        pairs = [
+            (chunk_of(one["chunk"], source), provenance_of(one, source)) for one in line["chunks"]
+        ]
         if not pairs:
             raise _SkippedError("damaged")
         for _, provenance in pairs:
-            _require_own(provenance.scope, provenance.owner, actor)
+            require_own(provenance.scope, provenance.owner, actor)
         with self._database.read() as tx:
             here = chunks.scopes_of_sources(tx, [source]).get(source)
-            known = chunks.ids_of_source(tx, source)
+            known = exports.ids_of_source(tx, source)
         if here is not None:
             if here not in {(p.scope, p.owner) for _, p in pairs} or known != {
                 chunk.id for chunk, _ in pairs
@@ -179,7 +188,7 @@ class Importing(Remembering):
         from langchain_memengine.conversation.message_json import from_json
 
         thread = line["thread_id"]
-        made = [_commit(one, thread) for one in line["commits"]]
+        made = [commit_of(one, thread) for one in line["commits"]]
         now = self._clock()
         count: Counter[bool] = Counter()
         with self._database.write() as tx:
@@ -187,7 +196,7 @@ class Importing(Remembering):
             known = commits.by_id(tx, [commit.id for commit in made])
             for one in line["messages"]:
                 owner = str(one["owner"])
-                _require_own("personal" if owner else "global", owner, actor)
+                require_own("personal" if owner else "global", owner, actor)
                 if one["commit_id"] not in known:
                     raise _SkippedError("damaged")
                 from_json(one["body"])  # what cannot be restored is not taken in
@@ -200,7 +209,7 @@ class Importing(Remembering):
     def _import_note(self, line: Mapping[str, Any], actor: Actor) -> Counter[bool]:
         name, text = line["name"], line["text"]
         owner = note_erasing.owner_of_note(name)
-        _require_own("personal" if owner else "global", owner, actor)
+        require_own("personal" if owner else "global", owner, actor)
         here = self._notes.read(name)
         if here and here != text:
             raise _SkippedError("the note here differs")
@@ -270,7 +279,7 @@ class Importing(Remembering):
             source=source,
         )
         with self._database.read() as tx:
-            is_known = bool(chunks.ids_of_source(tx, source))
+            is_known = bool(exports.ids_of_source(tx, source))
         if not is_known:
             new: TextChunks = [(chunk, provenance) for chunk in pieces]
             self._indexer.put({source: new})
@@ -285,80 +294,3 @@ def _put_record(
     revisions.add(tx, [revision for revision in past if revision.id not in known])
     if over:
         supersessions.replace(tx, record.id, over)
-
-
-def _require_own(scope: Scope, owner: str, actor: Actor) -> None:
-    """Make sure that an actor may write what an export holds.
-
-    Raises:
-        ScopeError: They may not.
-    """
-    if scope == "personal" and owner != visibility.owner_of("personal", actor):
-        raise ScopeError(f"{actor.user_id!r} may not import the memory of another user.")
-    if not (scope == "agent_notes" and actor.is_admin):
-        visibility.require_write(scope, actor)
-
-
-def _checked_record(record: MemoryRecord) -> MemoryRecord:
-    """Return a record whose values the tables take.
-
-    Raises:
-        ValueError: One is no such value.
-    """
-    texts = (record.id, record.scope, record.owner, record.text, record.origin, record.trust)
-    if not all(isinstance(one, str) for one in texts) or not 0 < len(record.id) <= 64:  # noqa: PLR2004  # what the column holds
-        raise ValueError("no text")
-    if not isinstance(record.metadata, dict):
-        raise TypeError("metadata")
-    return record
-
-
-def _chunk(values: Mapping[str, Any], source: str) -> Chunk:
-    chunk = Chunk(**values)
-    if chunk.source != source or not is_genuine(chunk):
-        raise ValueError("a chunk of another text")
-    return chunk
-
-
-def _provenance(pair: Mapping[str, Any], source: str) -> Provenance:
-    values = dict(pair["provenance"])
-    for name in _TIMES:
-        values[name] = None if values[name] is None else datetime.fromisoformat(values[name])
-    provenance = Provenance(**values)
-    if provenance.path or provenance.workspace_id:
-        raise ValueError("a chunk of a file")
-    if source.startswith("doc:") and not source.startswith(document_uri(provenance.owner, "")):
-        raise ValueError("a text under somebody else's name")
-    return provenance
-
-
-def _commit(values: Mapping[str, Any], thread: str) -> Commit:
-    made = datetime.fromisoformat(values["created_at"])
-    commit = Commit(str(values["id"]), thread, tuple(values["parents"]), str(values["kind"]), made)
-    if values["thread_id"] != thread:
-        raise ValueError("a commit of another thread")
-    return commit
-
-
-def _text_of(origin: str | Path | IO[str]) -> str:
-    if not isinstance(origin, str | Path):
-        return origin.read()
-    try:
-        return Path(origin).read_bytes().decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"{origin} cannot be read as UTF-8 text: {error}.") from error
-
-
-def _storable(value: Any) -> Any:
-    """Return a line without what no database stores; ``None`` if that leaves no line."""
-    try:
-        return clean_metadata(value) if isinstance(value, dict) else None
-    except ConfigurationError:
-        return None
-
-
-def _json(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None

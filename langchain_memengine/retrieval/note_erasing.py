@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from langchain_memengine.text.erasing import Erasure
 from langchain_memengine.workspace.files import UnreadableFileError
@@ -51,6 +52,16 @@ def notes_of(notes: Notes, owners: Collection[str] | None) -> list[str]:
     return [name for name in names if owners is None or owner_of_note(name) in owners]
 
 
+def transcripts_before(notes: Notes, moment: datetime, owners: Collection[str] | None) -> list[str]:
+    """Return the names of the transcripts of these owners that were written before a time."""
+    last = f"{moment.astimezone(UTC):%Y-%m-%d-%H%M%S}"
+    return [
+        name
+        for name in notes.transcripts()
+        if name.rpartition("/")[2] < last and (owners is None or owner_of_note(name) in owners)
+    ]
+
+
 def transcripts_of(notes: Notes, thread_id: str, owners: Collection[str] | None) -> list[str]:
     """Return the names of a conversation's transcripts within reach."""
     place = f"{ARCHIVE_DIR}/{slug(thread_id)}"
@@ -72,7 +83,7 @@ def remove_notes(notes: Notes, names: Collection[str]) -> Erased:
 
 
 def erase_notes(
-    notes: Notes, owners: Collection[str] | None, words: Erasure, spoken: Erasure
+    notes: Notes, owners: Collection[str] | None, words: Erasure, spoken: Mapping[str, Erasure]
 ) -> Erased:
     """Take forgotten words out of the notes of these owners.
 
@@ -80,15 +91,16 @@ def erase_notes(
         notes: Where they are kept.
         owners: Whose, ``""`` is everyone's; ``None`` is everybody's.
         words: What is forgotten.
-        spoken: That, and the whole messages that are; for transcripts.
+        spoken: That, and the whole messages that are, by conversation; for its transcripts.
 
     Raises:
         StorageError: One cannot be written.
     """
+    by_folder = {slug(thread_id): erasure for thread_id, erasure in spoken.items()}
     changed, left = [], []
     for name in notes_of(notes, owners):
         is_transcript = f"/{ARCHIVE_DIR}/" in f"/{name}"
-        erasure = spoken if is_transcript else words
+        erasure = by_folder.get(name.split("/")[-2], words) if is_transcript else words
         try:
             text = notes.read(name)
         except UnreadableFileError:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from langchain_memengine.retrieval.partitions import Partition
 from langchain_memengine.retrieval.view import View
-from langchain_memengine.storage import chunks
+from langchain_memengine.storage import commit_chunks
 from langchain_memengine.storage.database import Counters, Transaction
 
 _ALWAYS = -(2**63)
@@ -47,7 +47,7 @@ class Validity:
         if known is None or known[0] != counters.changes:
             rows = [
                 (num, _ALWAYS if begins is None else begins, _NEVER if ends is None else ends)
-                for num, begins, ends in chunks.limited(tx, partition.key)
+                for num, begins, ends in commit_chunks.limited(tx, partition.key)
             ]
             limits = np.asarray(rows, np.int64).reshape(-1, 3).T
             known = self._limits[partition.key] = (counters.changes, limits)

@@ -100,22 +100,6 @@ def filter_rows(tx: Transaction, partition: str) -> dict[int, FilterRow]:
     return {num: FilterRow(*row) for num, *row in rows}
 
 
-_LIMITED = HotQuery(
-    select(chunks.c.num, chunks.c.valid_from, chunks.c.expires_at).where(
-        chunks.c.store_id == bindparam("store_id"),
-        chunks.c.partition_key == bindparam("partition"),
-        # As the partial index has it.
-        chunks.c.valid_from.is_not(None) | chunks.c.expires_at.is_not(None),
-    )
-)
-
-
-def limited(tx: Transaction, partition: str) -> list[tuple[int, int | None, int | None]]:
-    """Return (number, valid from, expires at) of the chunks that are not valid for ever."""
-    values = {"store_id": tx.store_id, "partition": partition}
-    return [(num, begins, ends) for num, begins, ends in _LIMITED.rows(tx.connection, values)]
-
-
 def removed_nums(tx: Transaction, partition: str, *, after_seq: int) -> list[int]:
     """Return the numbers of chunks removed from a partition after ``after_seq``."""
     return list(
@@ -262,21 +246,6 @@ def scopes_of_sources(tx: Transaction, sources: Sequence[str]) -> dict[str, tupl
         )
         found.update({source: (scope, owner) for source, scope, owner in rows})
     return found
-
-
-def ids_of_source(tx: Transaction, source: str) -> set[str]:
-    """Return the ids of a source's chunks."""
-    return set(
-        tx.connection.execute(
-            select(chunks.c.id).where(chunks.c.store_id == tx.store_id, chunks.c.source == source)
-        ).scalars()
-    )
-
-
-def metadata_of(text: str) -> dict[str, Any]:
-    """Return the metadata that a row keeps as JSON."""
-    loaded: dict[str, Any] = {} if text == "{}" else json.loads(text)
-    return loaded
 
 
 def count(tx: Transaction) -> int:

@@ -39,6 +39,15 @@ def texts(
         yield source, list(found)
 
 
+def ids_of_source(tx: Transaction, source: str) -> set[str]:
+    """Return the ids of a source's chunks."""
+    return set(
+        tx.connection.execute(
+            select(chunks.c.id).where(chunks.c.store_id == tx.store_id, chunks.c.source == source)
+        ).scalars()
+    )
+
+
 def archive(tx: Transaction, owners: Collection[str]) -> list[ExportedMessage]:
     """Return the archived messages of these owners, in the order of archiving."""
     rows = tx.connection.execute(

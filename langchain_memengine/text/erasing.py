@@ -26,7 +26,7 @@ class Erasure:
     """
 
     def __init__(self, texts: Iterable[str]) -> None:
-        wanted = {_flat(text) for text in texts} - {""}
+        wanted = {flat(text) for text in texts} - {""}
         self._texts = frozenset(wanted)
         long = (text for text in wanted if len(text) >= MIN_CHARS)
         self._long = sorted(long, key=len, reverse=True)
@@ -42,8 +42,8 @@ class Erasure:
 
     def holds(self, text: str) -> bool:
         """Return whether a text is one of them, or holds one that is long enough to tell."""
-        flat = _flat(text)
-        return flat in self._texts or any(one in flat for one in self._long)
+        words = flat(text)
+        return words in self._texts or any(one in words for one in self._long)
 
     def is_in_json(self, text: str) -> bool:
         """Return whether some text within JSON holds one of them; what is no JSON is a text."""
@@ -74,7 +74,7 @@ class Erasure:
         return self.erase("".join(line for block in blocks for line in block.lines))
 
     def _is_entry(self, line: str) -> bool:
-        return _flat(_bare(line)) in self._texts
+        return flat(_bare(line)) in self._texts
 
 
 @dataclass(slots=True)
@@ -118,8 +118,8 @@ def _empty(blocks: list[_Block], text: str) -> None:
         first = next(i for i in range(last, -1, -1) if text in _joined(blocks[i : last + 1]))
         if first == last and blocks[first].is_list:
             block = blocks[first]
-            left = [line for line in block.lines if text not in _flat(line)]
-            block.lines = [] if text in _flat("".join(left)) else left
+            left = [line for line in block.lines if text not in flat(line)]
+            block.lines = [] if text in flat("".join(left)) else left
         else:
             for block in blocks[first : last + 1]:
                 block.lines = []
@@ -139,7 +139,7 @@ def _empty_headings(blocks: list[_Block], had_words: list[bool]) -> None:
 
 
 def _joined(blocks: Iterable[_Block]) -> str:
-    return _flat("".join(line for block in blocks for line in block.lines))
+    return flat("".join(line for block in blocks for line in block.lines))
 
 
 def _bare(line: str) -> str:
@@ -147,7 +147,8 @@ def _bare(line: str) -> str:
     return _TRAILING.sub("", _LIST_MARK.sub("", line.strip()))
 
 
-def _flat(text: str) -> str:
+def flat(text: str) -> str:
+    """Return a text without what does not matter: case, and how wide white space is."""
     return " ".join(text.split()).casefold()
 
 

@@ -1,5 +1,6 @@
 """Forgetting: nothing is left anywhere, and nothing else goes."""
 
+import io
 from datetime import timedelta
 
 import numpy as np
@@ -7,7 +8,12 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
 from langchain_memengine.engine.forgetting import BEYOND
-from langchain_memengine.errors import ConfigurationError, NotFoundError, ScopeError
+from langchain_memengine.errors import (
+    ConfigurationError,
+    NotFoundError,
+    ScopeError,
+    StorageError,
+)
 from langchain_memengine.storage import job_rows, jobs
 from langchain_memengine.storage.job_values import NewJob
 from langchain_memengine.types import Actor, Fact, Filter
@@ -241,6 +247,43 @@ def test_a_short_text_is_looked_for_only_where_it_stands_alone(engine):
     (daily,) = (engine.root / "daily").iterdir()
     assert daily.read_text() == "## 12:00 — talk\n\n- We had tea with milk\n"
     assert [m.id for m in engine.history("s").read()] == ["2"]
+
+
+def test_a_short_message_goes_alone(engine):
+    for thread in ("t", "u"):
+        messages = [HumanMessage("ok", id="1"), HumanMessage(f"Said in {thread}", id="2")]
+        engine.archive.commit(thread, "", "archive", messages, now=START)
+    engine.append_daily("talk", "ok")
+    engine.forget(source="message:t/1*")
+    assert [m.id for m in engine.restore("t")] == ["2"]
+    assert [m.id for m in engine.restore("u")] == ["1", "2"]
+    transcripts = {p.parent.name: p.read_text() for p in engine.root.glob("archive/*/*.md")}
+    assert "\nok\n" not in transcripts["t"]
+    assert "\nok\n" in transcripts["u"]
+    assert (engine.root / "daily" / "2026-05-19.md").read_text().count("ok") == 1
+    engine.forget(thread="t")
+    assert [m.id for m in engine.restore("u")] == ["1", "2"]
+    assert {p.parent.name for p in engine.root.glob("archive/*/*.md")} == {"u"}
+
+
+def test_more_than_fits_into_one_statement_goes_at_once(engine):
+    ids = engine.add_texts([f"tea {i}" for i in range(1100)])
+    assert engine.forget(ids[:-1]).removed["chunks"] == 1099
+    assert engine.stats().chunks == engine.stats().embeddings == 1
+
+
+def test_a_reader_forgets_and_imports_nothing(engine):
+    engine.append_daily("talk", SECRET)
+    engine.remember(SECRET, id="x")
+    with make_engine(engine.root, read_only=True) as reader:
+        for call in (
+            lambda: reader.forget(["x"]),
+            lambda: reader.vacuum(archive_older_than=timedelta(0)),
+            lambda: reader.import_(io.StringIO("[]")),
+        ):
+            with pytest.raises(StorageError, match="read_only=True"):
+                call()
+    assert SECRET in (engine.root / "daily" / "2026-05-19.md").read_text()
 
 
 # Who may forget

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from langchain_memengine.errors import NotFoundError
-from langchain_memengine.storage import chunks, records, revisions, supersessions
+from langchain_memengine.storage import chunks, commit_chunks, records, revisions, supersessions
 from langchain_memengine.storage.record_values import (
     MemoryRecord,
     RecordFilter,
@@ -89,7 +89,7 @@ class RecordContract:
 
     def test_revisions_are_kept_in_order_until_they_are_forgotten(self, database):
         before = RecordState(record("a"))
-        over, new_words = (Supersession("a", "b", "c", NOW, 0.5),), record("a", "x")
+        over = (Supersession("a", "b", "c", NOW, 0.5),)
         new = [
             Revision(
                 "000001", "update", "a", NOW, "c", before, RecordState(record("a", "x"), over)
@@ -148,7 +148,7 @@ class RecordContract:
         with database.read() as tx:
             nums = {row.text: row.num for row in chunks.index_rows(tx, "shared")}
             at = int(NOW.timestamp() * 1000)
-            assert sorted(chunks.limited(tx, "shared")) == sorted(
+            assert sorted(commit_chunks.limited(tx, "shared")) == sorted(
                 [(nums["b"], at, None), (nums["c"], None, at)]
             )
-            assert chunks.limited(tx, "personal/ann") == []
+            assert commit_chunks.limited(tx, "personal/ann") == []
