@@ -3,20 +3,34 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, get_args
 
 from langchain_memengine.errors import ConfigurationError, ScopeError
 from langchain_memengine.retrieval import visibility
 from langchain_memengine.retrieval.documents import document_uri
-from langchain_memengine.storage.record_values import MemoryRecord
+from langchain_memengine.storage.record_values import (
+    MemoryRecord,
+    Revision,
+    Supersession,
+    record_from_json,
+    revision_from_json,
+    supersession_from_json,
+)
 from langchain_memengine.text.chunking import is_genuine
 from langchain_memengine.text.sanitize import clean_metadata
-from langchain_memengine.types import Actor, Chunk, Commit, Provenance, Scope
+from langchain_memengine.types import Actor, Chunk, Commit, Origin, Provenance, Scope, Trust
+
+RecordPast = tuple[list[Revision], list[Supersession]]
+"""What was done to a record, and what took its place."""
 
 _TIMES = ("event_at", "valid_from", "expires_at")
+_HASHED_ID = re.compile("[0-9a-f]{32}")
+_ANY_ID = re.compile(".{1,64}", re.DOTALL)
+_MAX_NAME_CHARS = 1024
 
 
 def require_own(scope: Scope, owner: str, actor: Actor) -> None:
@@ -31,18 +45,61 @@ def require_own(scope: Scope, owner: str, actor: Actor) -> None:
         visibility.require_write(scope, actor)
 
 
-def checked_record(record: MemoryRecord) -> MemoryRecord:
-    """Return a record whose values the tables take.
+def record_of(line: Mapping[str, Any]) -> tuple[MemoryRecord, RecordPast]:
+    """Return a record with its past, whose values the tables take.
 
     Raises:
-        ValueError: One is no such value.
+        KeyError: It lacks a value.
+        TypeError: One has another type.
+        ValueError: One is no such value, or something in its past is about another record.
+        ScopeError: It claims more trust than its origin has.
     """
-    texts = (record.id, record.scope, record.owner, record.text, record.origin, record.trust)
-    if not all(isinstance(one, str) for one in texts) or not 0 < len(record.id) <= 64:  # noqa: PLR2004  # what the column holds
-        raise ValueError("no text")
-    if not isinstance(record.metadata, dict):
-        raise TypeError("metadata")
-    return record
+    record = record_from_json(line["record"])
+    texts = (record.id, record.text, record.owner, record.source)
+    if not all(isinstance(one, str) for one in texts) or not isinstance(record.metadata, dict):
+        raise TypeError("no record")
+    # Users' own ids are hashes: no personal record may stand where a shared one could be named.
+    if not (_HASHED_ID if record.scope == "personal" else _ANY_ID).fullmatch(record.id):
+        raise ValueError("no id of a record")
+    _require_provenance(record, has_evidence=_evidence(record))
+    past = [revision_from_json(one) for one in line.get("revisions", ())]
+    over = [supersession_from_json(one) for one in line.get("superseded_by", ())]
+    states = [state for one in past for state in (one.before, one.after)]
+    earlier = [state.record for state in states if state.record is not None]
+    about = [one.target_id for one in past] + [one.id for one in earlier]
+    about += [one.old_id for state in states for one in state.superseded_by]
+    about += [one.old_id for one in over]
+    if set(about) - {record.id} or {one.place for one in earlier} - {record.place}:
+        raise ValueError("a past of another record")
+    return record, (past, over)
+
+
+def require_personal(record: MemoryRecord, actor: Actor) -> None:
+    """Make sure that a record that is somebody's own may be.
+
+    Raises:
+        ScopeError: It is a tool's, a file's or a model's word without evidence.
+    """
+    if record.scope == "personal":
+        has_evidence = _evidence(record)
+        visibility.require_record("personal", actor, record.origin, has_evidence=has_evidence)
+
+
+def note_of(line: Mapping[str, Any]) -> tuple[str, str]:
+    """Return name and text of a note; settings and state are none, whatever they are called.
+
+    Raises:
+        KeyError: It lacks a value.
+        TypeError: One is no text.
+        ValueError: The name is none of a Markdown file.
+    """
+    name, text = line["name"], line["text"]
+    if not isinstance(name, str) or not isinstance(text, str):
+        raise TypeError("no note")
+    is_hidden = any(part.startswith(".") or not part for part in name.split("/"))
+    if is_hidden or not name.endswith(".md") or len(name) > _MAX_NAME_CHARS or "\\" in name:
+        raise ValueError("no name of a note")
+    return name, text
 
 
 def chunk_of(values: Mapping[str, Any], source: str) -> Chunk:
@@ -64,6 +121,7 @@ def provenance_of(pair: Mapping[str, Any], source: str) -> Provenance:
     Raises:
         KeyError: It lacks a value.
         TypeError: It has one that nothing carries.
+        ScopeError: It claims more trust than its origin has.
         ValueError: It is of a file, or under another owner's name.
     """
     values = dict(pair["provenance"])
@@ -72,6 +130,7 @@ def provenance_of(pair: Mapping[str, Any], source: str) -> Provenance:
     provenance = Provenance(**values)
     if provenance.path or provenance.workspace_id:
         raise ValueError("a chunk of a file")
+    _require_provenance(provenance, has_evidence=False)
     if source.startswith("doc:") and not source.startswith(document_uri(provenance.owner, "")):
         raise ValueError("a text under somebody else's name")
     return provenance
@@ -119,3 +178,16 @@ def json_of(text: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError):
         return None
+
+
+def _evidence(record: MemoryRecord) -> bool:
+    return bool(record.metadata.get("evidence"))
+
+
+def _require_provenance(of: MemoryRecord | Provenance, *, has_evidence: bool) -> None:
+    known = ((of.scope, Scope), (of.origin, Origin), (of.trust, Trust))
+    if any(value not in get_args(values) for value, values in known):
+        raise ValueError("no such scope, origin or trust")
+    if bool(of.owner) != (of.scope == "personal"):
+        raise ValueError("an owner of what is nobody's, or none of what is somebody's")
+    visibility.trust_of(of.origin, of.trust, has_evidence=has_evidence)

@@ -10,18 +10,25 @@ from typing import IO, Any
 
 from langchain_memengine.engine.exporting import EXPORT_VERSION, TEXT_PREFIXES
 from langchain_memengine.engine.import_lines import (
-    checked_record,
     chunk_of,
     commit_of,
     json_of,
+    note_of,
     provenance_of,
+    record_of,
     require_own,
+    require_personal,
     storable,
     text_of,
 )
 from langchain_memengine.engine.reading_records import record_id
 from langchain_memengine.engine.remembering import Remembering
-from langchain_memengine.errors import ConfigurationError, MemEngineError, ScopeError
+from langchain_memengine.errors import (
+    ConfigurationError,
+    MemEngineError,
+    ScopeError,
+    UnknownCommitError,
+)
 from langchain_memengine.retrieval import note_erasing, visibility
 from langchain_memengine.retrieval.documents import document_uri
 from langchain_memengine.retrieval.record_chunks import chunks_of_record, record_source
@@ -40,9 +47,6 @@ from langchain_memengine.storage.record_values import (
     MemoryRecord,
     Revision,
     Supersession,
-    record_from_json,
-    revision_from_json,
-    supersession_from_json,
 )
 from langchain_memengine.text.chunking import chunk_markdown
 from langchain_memengine.text.foreign_exports import ForeignExport, ForeignText, read_export
@@ -103,7 +107,7 @@ class Importing(Remembering):
                     f"The export has the version {head.get('version')!r}; this release reads "
                     f"{EXPORT_VERSION}. Upgrade langchain-memengine."
                 )
-            for line in text.splitlines()[1:]:
+            for line in text.split("\n")[1:]:  # words may hold other line ends
                 self._import_line(line, actor, tally)
         else:
             export = read_export(json_of(text))
@@ -135,22 +139,17 @@ class Importing(Remembering):
                 (tally.imported if is_new else tally.unchanged)[kind] += number
         except _SkippedError as error:
             tally.skipped[f"{kind}: {error}"] += 1
+        except UnknownCommitError:
+            tally.skipped[f"{kind}: damaged"] += 1
         except ScopeError:
             tally.skipped[f"{kind}: not yours to write"] += 1
         except (KeyError, TypeError, ValueError, AttributeError):
             tally.skipped[f"{kind}: damaged"] += 1
 
     def _import_record(self, line: Mapping[str, Any], actor: Actor) -> Counter[bool]:
-        record = checked_record(record_from_json(line["record"]))
+        record, (past, over) = record_of(line)
         require_own(record.scope, record.owner, actor)
-        has_evidence = bool(record.metadata.get("evidence"))
-        visibility.trust_of(record.origin, record.trust, has_evidence=has_evidence)
-        if record.scope == "personal":
-            visibility.require_record("personal", actor, record.origin, has_evidence=has_evidence)
-        past = [revision_from_json(one) for one in line.get("revisions", ())]
-        over = [supersession_from_json(one) for one in line.get("superseded_by", ())]
-        if any(revision.target_id != record.id for revision in past):
-            raise _SkippedError("damaged")
+        require_personal(record, actor)
         with self._database.read() as tx:
             here = records.by_ids(tx, [record.id]).get(record.id)
         if here is not None:
@@ -193,7 +192,12 @@ class Importing(Remembering):
         count: Counter[bool] = Counter()
         with self._database.write() as tx:
             commits.restore(tx, made, [str(head) for head in line["heads"]], now=now)
-            known = commits.by_id(tx, [commit.id for commit in made])
+            known = commits.by_id(
+                tx, [one for commit in made for one in (commit.id, *commit.parents)]
+            )
+            for commit in made:
+                commits.require_thread(known, commit.parents, thread)
+            commits.require_thread(known, line["heads"], thread)
             for one in line["messages"]:
                 owner = str(one["owner"])
                 require_own("personal" if owner else "global", owner, actor)
@@ -207,7 +211,7 @@ class Importing(Remembering):
         return count
 
     def _import_note(self, line: Mapping[str, Any], actor: Actor) -> Counter[bool]:
-        name, text = line["name"], line["text"]
+        name, text = note_of(line)
         owner = note_erasing.owner_of_note(name)
         require_own("personal" if owner else "global", owner, actor)
         here = self._notes.read(name)

@@ -150,6 +150,58 @@ def test_damaged_lines_are_counted_and_the_rest_comes_in(engine, other):
     assert not (other.root.parent / "x").exists()
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["memengine.toml", ".memengine/x.md", "users/alice/../bob/x.md", "/x.md", "x.md/", "a\\b.md"],
+)
+def test_an_import_writes_notes_only(other, name):
+    head = '{"kind": "memengine export", "version": 1}\n'
+    line = json.dumps({"kind": "notes", "name": name, "text": "x"})
+    before = sorted(other.root.rglob("*"))
+    assert other.import_(io.StringIO(head + line)).skipped == {"notes: damaged": 1}
+    assert sorted(other.root.rglob("*")) == before
+
+
+def record_line(engine):
+    engine.remember("first", id="a", actor=ALICE)
+    engine.update("a", text="second", actor=ALICE)
+    return lines(exported(engine, actor=ALICE))
+
+
+@pytest.mark.parametrize(
+    "forge",
+    [
+        lambda record: record["record"].update(scope="everywhere"),
+        lambda record: record["record"].update(scope="global"),
+        lambda record: record["record"].update(origin="nobody"),
+        lambda record: record["record"].update(trust="absolute"),
+        lambda record: record["record"].update(id="a"),
+        lambda record: record["record"].update(text=7),
+        lambda record: record["record"].update(metadata=[]),
+        lambda record: record["revisions"][0].update(target_id="b" * 32),
+        lambda record: record["revisions"][1]["before"]["record"].update(id="b" * 32),
+        lambda record: record["revisions"][1]["before"]["record"].update(owner="bob"),
+        lambda record: record["superseded_by"].append(
+            {"old_id": "x", "new_id": "y", "commit_id": None, "at": START.isoformat()}
+        ),
+    ],
+)
+def test_a_forged_record_comes_not_in(engine, other, forge):
+    head, line = record_line(engine)
+    forge(line)
+    report = other.import_(io.StringIO(f"{json.dumps(head)}\n{json.dumps(line)}"), actor=ALICE)
+    assert report.imported == {}
+    assert set(report.skipped) <= {"records: damaged", "records: not yours to write"}
+    assert other.audit() == []
+
+
+def test_any_line_end_within_words_comes_back(engine, other):
+    text = "one\u2028two\x85three\x0bfour\rfive\nsix"
+    record = engine.remember(text, actor=ALICE)
+    other.import_(io.StringIO(exported(engine, actor=ALICE), newline=""), actor=ALICE)
+    assert other.get(record.id, actor=ALICE) == record
+
+
 @pytest.mark.parametrize("text", ["", "no json", "{}", "[1]", "\n"])
 def test_what_is_no_export_is_said(engine, text):
     with pytest.raises(ConfigurationError, match="no export"):
