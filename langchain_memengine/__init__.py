@@ -52,11 +52,13 @@ if TYPE_CHECKING:
     from langchain_memengine.storage.experience_values import Experience
     from langchain_memengine.storage.graph_values import Entity, Relation
     from langchain_memengine.storage.job_values import Job
+    from langchain_memengine.storage.record_values import MemoryRecord
     from langchain_memengine.types import (
         Actor,
         Explanation,
         Fact,
         Filter,
+        ForgetReport,
         Hit,
         IndexReport,
         Receipt,
@@ -78,6 +80,7 @@ _HOMES = {
     "Fact": "types",
     "Filter": "types",
     "GraphDocument": "graph.documents",
+    "ForgetReport": "types",
     "Hit": "types",
     "IndexReport": "types",
     "Job": "storage.job_values",
@@ -91,6 +94,7 @@ _HOMES = {
     "MemoryEngine": "engine.memory_engine",
     "MemoryMiddleware": "faces.middleware",
     "MemoryState": "faces.nodes",
+    "MemoryRecord": "storage.record_values",
     "Ranking": "config",
     "RecallState": "faces.recall_node",
     "Recalled": "retrieval.recall",
@@ -123,6 +127,7 @@ __all__ = [
     "Explanation",
     "Fact",
     "Filter",
+    "ForgetReport",
     "GraphDocument",
     "Hit",
     "IndexReport",
@@ -136,6 +141,7 @@ __all__ = [
     "MemEngineStore",
     "MemoryEngine",
     "MemoryMiddleware",
+    "MemoryRecord",
     "MemoryState",
     "Ranking",
     "RecallState",

@@ -369,6 +369,42 @@ class IndexReport:
 
 
 @dataclass(frozen=True, slots=True)
+class ForgetReport:
+    """What was forgotten.
+
+    Attributes:
+        removed: How many there were of each kind: ``records``, ``revisions``, ``chunks``,
+            ``embeddings``, ``access counts``, ``messages``, ``notes``, ``sessions``,
+            ``recorded queries``, ``jobs``; kinds without any are left out.
+        out_of_reach: Where the words may still be, in sentences; what the engine knows of them
+            comes first, what it cannot know after.
+    """
+
+    removed: Mapping[str, int] = field(default_factory=dict)
+    out_of_reach: tuple[str, ...] = ()
+
+    @property
+    def total(self) -> int:
+        """How many there were of all kinds together."""
+        return sum(self.removed.values())
+
+
+@dataclass(frozen=True, slots=True)
+class ImportReport:
+    """What an import did, each by kind: ``records``, ``texts``, ``messages``, ``notes``.
+
+    Attributes:
+        imported: What is new.
+        unchanged: What was there already, just the same.
+        skipped: What was left out, by reason.
+    """
+
+    imported: Mapping[str, int] = field(default_factory=dict)
+    unchanged: Mapping[str, int] = field(default_factory=dict)
+    skipped: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Stats:
     """Size of a store.
 

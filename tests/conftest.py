@@ -16,6 +16,7 @@ pytest.register_assert_rewrite(
     "tests.storage.contract_experiences",
     "tests.storage.contract_items",
     "tests.storage.contract_jobs",
+    "tests.storage.contract_records",
 )
 
 # No deadline: the first example pays for lazy imports, and shared runners are slow at random.

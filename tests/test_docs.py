@@ -120,6 +120,16 @@ def test_configuration_of_mcp_clients_starts_our_command(somewhere):
     assert (refused.exit_code, "There is no memory at" in refused.output) == (2, True)
 
 
+def test_recipe_of_records_runs_and_tells_the_truth(somewhere, capsys):
+    page = (ROOT / "docs" / "records.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    exec(compile(block, "records.md", "exec"), {})  # noqa: S102  # the point of the test
+    found, forgotten = capsys.readouterr().out.splitlines()
+    assert set(ast.literal_eval(found)) <= {"Ann likes milk now.", "Ann is in Rome."}
+    assert "Ann likes milk now." in found
+    assert forgotten.startswith("1 Backups")
+
+
 def test_first_python_block_is_a_retriever_in_under_ten_lines():
     lines = [line for line in blocks("python")[0].splitlines() if line.strip()]
     assert len(lines) < 10

@@ -18,6 +18,7 @@ from langchain_memengine.cli import (
     graphing,
     jobs,
     keeping,
+    records,
     searching,
     serving,
 )
@@ -66,6 +67,9 @@ for _command in (
     searching.explain,
     searching.recall,
     keeping.stats,
+    records.forget,
+    records.export,
+    records.audit,
     jobs.worker,
     serving.mcp,
     doctor.doctor,
@@ -75,6 +79,7 @@ for _command in (
     app.command()(_command)
 app.add_typer(graphing.app, name="graph")
 app.command("eval")(evaluating.evaluate)  # not the name of a function: `eval` is Python's own
+app.command("import")(records.import_)  # a keyword of Python
 app.add_typer(jobs.app)
 app.add_typer(experiences.app)
 

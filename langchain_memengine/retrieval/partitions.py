@@ -296,11 +296,18 @@ class Partitions:
         self._latest = ((counters, keys, model), view)
         return view
 
-    def save(self) -> None:
-        """Keep what is in memory for the next run, as far as that is worthwhile."""
-        if self._snapshots is not None:
-            with self.lock:
-                for partition in self._loaded.values():
+    def save(self, *, forgotten_at: int = 0) -> None:
+        """Keep what is in memory for the next run, as far as that is worthwhile.
+
+        Args:
+            forgotten_at: Value of the change counter when something was last forgotten; what is
+                older is not kept, because it may still hold it.
+        """
+        if self._snapshots is None:
+            return
+        with self.lock:
+            for partition in self._loaded.values():
+                if partition.changes >= forgotten_at:
                     self._snapshots.save(partition)
 
     def discard(self, keys: Sequence[str]) -> None:

@@ -135,7 +135,7 @@ def removed_ids(tx: Transaction, partition: str, *, after_seq: int) -> list[str]
     )
 
 
-_STORED = select(
+STORED = select(
     chunks.c.num,
     chunks.c.store_id,
     chunks.c.partition_key,
@@ -162,8 +162,8 @@ _STORED = select(
     chunks.c["metadata"],
 )
 # By the primary key alone: with the store in the condition SQLite takes an index on that.
-_BY_NUM = HotQuery(_STORED.where(chunks.c.num.in_(bindparam("nums", expanding=True))))
-_BY_ID = _STORED.where(
+_BY_NUM = HotQuery(STORED.where(chunks.c.num.in_(bindparam("nums", expanding=True))))
+_BY_ID = STORED.where(
     chunks.c.store_id == bindparam("store_id"),
     chunks.c.id >= bindparam("first"),
     chunks.c.id <= bindparam("last"),
@@ -181,7 +181,7 @@ def visible_by_num(
 ) -> dict[int, StoredChunk]:
     """Return the chunks with these numbers that exist, may be read and are valid now.
 
-    Those of a hidden memory commit are left out.
+    Those of a hidden memory commit or source are left out.
 
     This is the last check of a search: what it does not return is no hit, whatever a derived
     index says.
@@ -193,7 +193,7 @@ def visible_by_num(
         rows = _BY_NUM.rows(tx.connection, {"nums": list(batch)})
         for stored in map(StoredChunk._make, rows):
             place = (stored.store_id, stored.partition_key)
-            is_hidden = bool(hidden) and stored.commit_id in hidden
+            is_hidden = bool(hidden) and (stored.commit_id in hidden or stored.source in hidden)
             if place in readable and stored.is_valid(now_ms) and not is_hidden:
                 visible[stored.num] = stored
     return visible
@@ -207,7 +207,7 @@ def by_ids(
     found = {}
     for batch in batches(chunk_ids):
         rows = tx.connection.execute(
-            _STORED.where(
+            STORED.where(
                 chunks.c.store_id == tx.store_id,
                 chunks.c.id.in_(batch),
                 chunks.c.partition_key.in_(list(partitions)),
