@@ -20,6 +20,8 @@ from integration_tests.reliability.scenarios import SCENARIOS, Fault, Scenario, 
 from integration_tests.reliability.user import NotDoneError, User
 from langchain_memengine.errors import MemEngineError
 
+pytestmark = pytest.mark.timeout(600)
+
 PROGRAM = Path(__file__).with_name("engine_processes.py")
 ERRORS = {
     errno.ENOSPC: sqlite3.SQLITE_FULL,
