@@ -245,9 +245,9 @@ def check_stored(
     assert join_heads("", update["memory_head"]) == commit_id
     people = {_author(one) for one in (*plan.pinned, *plan.archived) if is_human(one)}
     (commit,) = archive.commits.values()
+    assert commit["owner"] == "anna"
     if people:
-        assert commit["owner"] == ("anna" if people == {"anna"} else "")
-    assert commit["summary"] == paragraph
+        assert commit["summary"] == (paragraph if people == {"anna"} else "")
     own = {_author(one) for one in plan.archived if is_human(one)}
     assert {person for person, _, _ in handed} <= own
     assert all(one == commit_id for _, _, one in handed)

@@ -227,6 +227,6 @@ async def test_as_of_the_head_of_any_checkpoint(chat):
     for state in await chat.states():
         head = state.values.get("memory_head")
         if head:
-            asked = texts(chat.engine.search("known", 100, as_of=head))
+            asked = texts(chat.engine.search("known", 100, thread_id="t", as_of=head))
             inside = texts(chat.engine.search("known", 100, thread_id="t", head=head))
             assert sorted(asked) == sorted(inside)
