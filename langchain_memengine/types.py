@@ -84,7 +84,8 @@ class Provenance:
 
     Attributes:
         scope: Who may read and write it.
-        owner: Folder name of the user (``slug(user_id)``) for ``personal`` memory, else ``""``.
+        owner: Whose ``personal`` memory it is, else ``""``: folder name of the user
+            (``slug(user_id)``), or ``thread:…`` for what several users' conversation archived.
         origin: Where the text came from.
         trust: How far it may influence the agent.
         path: Workspace-relative path of a file, with ``/``; ``""`` when it is no file.
@@ -262,7 +263,7 @@ class Hit:
         heading: Headings the chunk stands under.
         tokens: Estimated tokens of ``text``.
         scope: Who may read it.
-        owner: Folder name of the user for personal memory, else ``""``.
+        owner: Folder name of the user, or ``thread:…``, for personal memory, else ``""``.
         event_at: When what it tells happened; ``None`` never ages.
         metadata: The user's own values.
         receipt: Why it stands here.

@@ -8,6 +8,7 @@ from pytest_socket import disable_socket
 
 # Contracts are no test modules: pytest must be told to explain their assertions.
 pytest.register_assert_rewrite(
+    "tests.engine.contract_lineage",
     "tests.faces.store_contract",
     "tests.storage.contract",
     "tests.storage.contract_chunks",

@@ -130,6 +130,18 @@ def test_recipe_of_records_runs_and_tells_the_truth(somewhere, capsys):
     assert forgotten.startswith("1 Backups")
 
 
+def test_recipes_for_graphs_run_in_order(somewhere, capsys):
+    page = (ROOT / "docs" / "recipes.md").read_text(encoding="utf-8")
+    seen: dict[str, object] = {"__name__": "recipe"}
+    for block in re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE):
+        exec(compile(block, "recipes.md", "exec"), seen)  # noqa: S102  # the point of the test
+    same_thread, other_thread, other_user, agent = capsys.readouterr().out.splitlines()
+    assert (same_thread, other_thread, other_user) == ("True", "True", "False")
+    assert agent == "True True"
+    assert max(map(len, seen["prompts"])) < 26  # as many as there were without the summary
+    seen["engine"].close()
+
+
 def test_first_python_block_is_a_retriever_in_under_ten_lines():
     lines = [line for line in blocks("python")[0].splitlines() if line.strip()]
     assert len(lines) < 10

@@ -84,10 +84,10 @@ def summarization_node(
     ```
 
     The user comes from ``config["configurable"]["user_id"]`` or the runtime context's ``user_id``,
-    else it is the engine's actor. When all that goes was theirs, the archive is theirs, and the
-    summary is also saved to their personal memory; anything else is kept as the engine's archive
-    keeps what is shared. When the model fails, nothing is trimmed this time, ``memory_note`` says
-    so, and the turn goes on.
+    else it is the engine's actor. While the thread runs for nobody else, the archive is their
+    personal memory, and so is the summary of what only they said. What several users' thread
+    archives is for those who name the thread. When the model fails, nothing is trimmed this time,
+    ``memory_note`` says so, and the turn goes on.
 
     Args:
         engine: The memory.
@@ -129,10 +129,11 @@ def flush_node(
     current user message and the newest six messages. See ``memory_flush``.
 
     Args:
-        engine: The memory; it logs what is worth keeping in the day's file, the user's own when
-            the thread is only theirs.
+        engine: The memory; while the thread runs for one user, what is worth keeping is also
+            written to their day's file, where people read it and searches pass over it.
         model: Says what is worth keeping; without one that is what people said and tools returned.
-        archive: Where the full text goes, before anything is removed; default: the engine's own.
+        archive: Where the full text and what is worth keeping go, before anything is removed;
+            default: the engine's own.
         flush_tokens: A loop of more is flushed.
         piece_tokens: Tokens of a transcript in one prompt, as for :func:`summarization_node`.
     """

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+
 from langchain_memengine.errors import ScopeError
 from langchain_memengine.storage.chunk_values import SHARED_PARTITION, partition_key
+from langchain_memengine.text.sanitize import clean_text
 from langchain_memengine.types import Actor, Origin, Scope, Trust
 from langchain_memengine.workspace.layout import slug
 
@@ -22,6 +25,9 @@ _TRUST_OF: dict[Origin, Trust] = {
 }
 
 
+_THREAD = "thread:"  # no slug holds a colon, so no user's folder has such a name
+
+
 def readable_partitions(actor: Actor) -> tuple[str, ...]:
     """Return the partitions an actor may read: what all may read, and what is theirs."""
     mine = partition_key("personal", slug(actor.user_id))
@@ -34,6 +40,16 @@ def readable_places(actor: Actor) -> tuple[tuple[Scope, str], ...]:
     shared: list[tuple[Scope, str]] = [(scope, "") for scope in _SHARED_SCOPES]
     config: list[tuple[Scope, str]] = [("agent_config", "")] if actor.is_admin else []
     return (*shared, ("personal", slug(actor.user_id)), *config)
+
+
+def thread_owner(thread_id: str) -> str:
+    """Return the owner of what several users' conversation leaves behind: nobody but itself."""
+    return _THREAD + hashlib.sha256(clean_text(thread_id).encode()).hexdigest()
+
+
+def thread_partition(thread_id: str) -> str:
+    """Return the partition of a conversation of several users; who knows its id may read it."""
+    return partition_key("personal", thread_owner(thread_id))
 
 
 def default_scope(actor: Actor) -> Scope:

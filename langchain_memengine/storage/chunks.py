@@ -81,16 +81,14 @@ def index_rows(tx: Transaction, partition: str, *, after_seq: int = 0) -> list[I
         chunks.c.thread_id,
         chunks.c["metadata"],
     )
-    rows = tx.connection.execute(
+    wanted = (
         select(*columns)
-        .where(
-            chunks.c.store_id == tx.store_id,
-            chunks.c.partition_key == partition,
-            chunks.c.seq > after_seq,
-        )
+        .where(chunks.c.store_id == tx.store_id, chunks.c.partition_key == partition)
         .order_by(chunks.c.num)
     )
-    return [IndexRow(*row) for row in rows]
+    if after_seq:  # else the condition would only tempt the database to read every partition
+        wanted = wanted.where(chunks.c.seq > after_seq)
+    return [IndexRow(*row) for row in tx.connection.execute(wanted)]
 
 
 def filter_rows(tx: Transaction, partition: str, *, from_num: int = 0) -> dict[int, FilterRow]:

@@ -37,6 +37,7 @@ from langchain_memengine.workspace.layout import (
     owner_prefix,
     task_name,
 )
+from langchain_memengine.workspace.renderings import opening, rendered, unmarked
 
 _FACT_MARK = re.compile(r"<!-- sha256:([0-9a-f]{64}) -->")
 
@@ -156,23 +157,26 @@ class Workspace:
     notes: Notes
     owner: str = ""
 
-    def append_daily(self, now: datetime, stage: str, body: str, *, key: str = "") -> str:
+    def append_daily(self, now: datetime, stage: str, body: str, *, record: str = "") -> str:
         """Add ``## HH:MM — <stage>`` and a body to the day's event log; return its name.
 
-        A ``key`` is kept in a comment behind the body; nothing is added to a log that has it.
+        With a ``record`` the entry stands between marks: the index passes over it, and nothing is
+        added to a log that has it.
 
         Raises:
             ConfigurationError: ``now`` has no time zone.
         """
         moment = _in_utc(now)
-        mark = f"<!-- key:{_inert(key)} -->" if key else ""
-        entry = f"## {moment:%H:%M} — {_one_line(stage)}\n\n{body}\n" + (
-            f"{mark}\n" if mark else ""
-        )
+        title = f"## {moment:%H:%M} — {unmarked(_one_line(stage))}"
+        entry = f"{title}\n\n{unmarked(body)}\n"
         name = owner_prefix(self.owner) + daily_name(moment)
-        self.notes.update(
-            name, lambda old: old if mark and mark in old else _with_section(old, entry)
-        )
+        if record:
+            entry = rendered(entry, record)
+
+        def change(old: str) -> str:
+            return old if record and opening(record) in old else _with_section(old, entry)
+
+        self.notes.update(name, change)
         return name
 
     def write_task_summary(self, task_id: str, title: str, body: str) -> str:
