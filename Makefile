@@ -33,11 +33,15 @@ format: $(STAMP) ## Format the code and fix what ruff can fix
 integration_tests: $(STAMP) ## Run the tests that need processes, sockets or servers
 	@$(BIN)/python -m pytest integration_tests
 
-bench: $(BENCH_STAMP) ## Compare with peers, briefly: search, indexes, opening, compaction, graph
+bench: $(BENCH_STAMP) ## Compare with peers, briefly: search, filters, indexes, memory, compaction, graph
 	$(BIN)/python benchmarks/search.py --chunks 1000
 	$(BIN)/python benchmarks/keywords.py --chunks 1000
+	$(BIN)/python benchmarks/filtered.py --chunks 2000 --queries 60
+	$(BIN)/python benchmarks/growth.py --sizes 1000 4000
 	$(BIN)/python benchmarks/indexing.py --chunks 1000
 	$(BIN)/python benchmarks/opening.py --chunks 1000
+	$(BIN)/python benchmarks/memory.py --chunks 2000
+	$(BIN)/python benchmarks/syncing.py --files 1000
 	$(BIN)/python benchmarks/compaction.py --histories 200
 	$(BIN)/python benchmarks/turns.py --turns 200
 	$(BIN)/python benchmarks/graph.py --entities 1000 --relations 4000

@@ -17,6 +17,8 @@ from typing import Any
 from corpus import zipf_words
 from timing import cpu_seconds, report
 
+from langchain_memengine import MemoryEngine
+
 FOLDERS = 100
 WORDS_PER_FILE = 40
 
@@ -45,8 +47,6 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
 
-    from langchain_memengine import MemoryEngine
-
     opened: list[str] = []
 
     def note_opened(event: str, arguments: tuple[Any, ...]) -> None:
@@ -56,8 +56,8 @@ def main() -> None:
     sys.addaudithook(note_opened)
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
-        write_files(root, options.files)
         with MemoryEngine.open(root, embeddings=None) as engine:
+            write_files(root, options.files)
             opened.clear()
             first = cpu_seconds(engine.sync)
             read_first = len(opened)
