@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import RowMapping, bindparam, delete, func, insert, select
+from sqlalchemy import ColumnElement, RowMapping, bindparam, delete, func, insert, select
 
 from langchain_memengine.errors import NotFoundError
 from langchain_memengine.storage import originals
@@ -83,12 +83,19 @@ def index_rows(tx: Transaction, partition: str, *, after_seq: int = 0) -> list[I
     )
     wanted = (
         select(*columns)
-        .where(chunks.c.store_id == tx.store_id, chunks.c.partition_key == partition)
+        .where(*changed_in(tx, partition, after_seq=after_seq))
         .order_by(chunks.c.num)
     )
-    if after_seq:  # else the condition would only tempt the database to read every partition
-        wanted = wanted.where(chunks.c.seq > after_seq)
     return [IndexRow(*row) for row in tx.connection.execute(wanted)]
+
+
+def changed_in(tx: Transaction, partition: str, *, after_seq: int) -> list[ColumnElement[bool]]:
+    """Return what holds for the chunks of a partition changed after ``after_seq``.
+
+    From 0 on, all of them are: told so, the database reads the partition and not the store.
+    """
+    of_partition = [chunks.c.store_id == tx.store_id, chunks.c.partition_key == partition]
+    return [*of_partition, chunks.c.seq > after_seq] if after_seq else of_partition
 
 
 def filter_rows(tx: Transaction, partition: str, *, from_num: int = 0) -> dict[int, FilterRow]:
