@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from langchain_memengine.retrieval.diagnosis import DoctorReport
     from langchain_memengine.retrieval.recall import Recalled
     from langchain_memengine.storage.job_values import Job
+    from langchain_memengine.storage.record_values import MemoryRecord
     from langchain_memengine.types import (
         Actor,
         Explanation,
@@ -69,6 +70,7 @@ _HOMES = {
     "MemEngineError": "errors",
     "MemEngineRetriever": "faces.retriever",
     "MemoryEngine": "engine.memory_engine",
+    "MemoryRecord": "storage.record_values",
     "MemoryState": "faces.nodes",
     "Ranking": "config",
     "Recalled": "retrieval.recall",
@@ -102,6 +104,7 @@ __all__ = [
     "MemEngineError",
     "MemEngineRetriever",
     "MemoryEngine",
+    "MemoryRecord",
     "MemoryState",
     "Ranking",
     "Recalled",

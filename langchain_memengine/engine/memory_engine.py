@@ -12,6 +12,7 @@ from langchain_memengine.engine.background import BackgroundWork
 from langchain_memengine.engine.branching import Branching
 from langchain_memengine.engine.maintaining import Maintaining
 from langchain_memengine.engine.note_keeping import NoteKeeping
+from langchain_memengine.engine.remembering import Remembering
 from langchain_memengine.jobs.worker import OnJobFailed
 from langchain_memengine.models.embedding import EmbeddingsLike
 from langchain_memengine.storage import chunks, files
@@ -22,7 +23,7 @@ CONFIGURED = "configured"
 """Stands for "as the settings say"."""
 
 
-class MemoryEngine(Branching, NoteKeeping, BackgroundWork, Maintaining):
+class MemoryEngine(Branching, Remembering, NoteKeeping, BackgroundWork, Maintaining):
     """The memory of one store: its files, its texts, and the search over them.
 
     Make one with :meth:`open` and close it, best as a context manager:

@@ -127,7 +127,7 @@ class Searcher:
             ranking.vector_weight if leg else None,
             self._min_cosine(view),
             tuple(degraded),
-            unseen.commits,
+            unseen.hidden,
         )
 
     def hits(self, tx: Transaction, query: Query, ranked: RankedView) -> Iterator[Hit]:

@@ -175,7 +175,7 @@ def visible_by_num(
 ) -> dict[int, StoredChunk]:
     """Return the chunks with these numbers that exist, may be read and are valid now.
 
-    Those of a hidden memory commit are left out.
+    Those of a hidden memory commit or source are left out.
 
     This is the last check of a search: what it does not return is no hit, whatever a derived
     index says.
@@ -187,7 +187,7 @@ def visible_by_num(
         rows = _BY_NUM.rows(tx.connection, {"nums": list(batch)})
         for stored in map(StoredChunk._make, rows):
             place = (stored.store_id, stored.partition_key)
-            is_hidden = bool(hidden) and stored.commit_id in hidden
+            is_hidden = bool(hidden) and (stored.commit_id in hidden or stored.source in hidden)
             if place in readable and stored.is_valid(now_ms) and not is_hidden:
                 visible[stored.num] = stored
     return visible

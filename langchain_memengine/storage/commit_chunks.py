@@ -1,4 +1,4 @@
-"""Which chunks memory commits brought, and which were not there at a time."""
+"""Which chunks commits brought, which sources have, and which were not there at a time."""
 
 from __future__ import annotations
 
@@ -21,6 +21,21 @@ def nums_of_commits(tx: Transaction, partition: str, commit_ids: Sequence[str]) 
             select(chunks.c.num).where(
                 chunks.c.store_id == tx.store_id,
                 chunks.c.commit_id.in_(batch),
+                chunks.c.partition_key == partition,
+            )
+        ).scalars()
+    ]
+
+
+def nums_of_sources(tx: Transaction, partition: str, sources: Sequence[str]) -> list[int]:
+    """Return the numbers of a partition's chunks of these sources."""
+    return [
+        num
+        for batch in batches(sources)
+        for num in tx.connection.execute(
+            select(chunks.c.num).where(
+                chunks.c.store_id == tx.store_id,
+                chunks.c.source.in_(batch),
                 chunks.c.partition_key == partition,
             )
         ).scalars()
