@@ -1,0 +1,1 @@
+"""What is learnt: facts from what people say, and which of them still hold."""
