@@ -5,25 +5,27 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from langchain_memengine.config import MemEngineConfig, load_config
 from langchain_memengine.engine.background import BackgroundWork
-from langchain_memengine.engine.branching import Branching
+from langchain_memengine.engine.learning import Learning
 from langchain_memengine.engine.maintaining import Maintaining
 from langchain_memengine.engine.note_keeping import NoteKeeping
-from langchain_memengine.engine.remembering import Remembering
 from langchain_memengine.jobs.worker import OnJobFailed
 from langchain_memengine.models.embedding import EmbeddingsLike
 from langchain_memengine.storage import chunks, files
 from langchain_memengine.storage import embeddings as embedding_rows
 from langchain_memengine.types import Stats
 
+if TYPE_CHECKING:
+    from langchain_memengine.models.asking import ChatModel
+
 CONFIGURED = "configured"
 """Stands for "as the settings say"."""
 
 
-class MemoryEngine(Branching, Remembering, NoteKeeping, BackgroundWork, Maintaining):
+class MemoryEngine(Learning, NoteKeeping, BackgroundWork, Maintaining):
     """The memory of one store: its files, its texts, and the search over them.
 
     Make one with :meth:`open` and close it, best as a context manager:
@@ -39,7 +41,7 @@ class MemoryEngine(Branching, Remembering, NoteKeeping, BackgroundWork, Maintain
     """
 
     @classmethod
-    def open(
+    def open(  # noqa: PLR0913  # keywords, each with a default
         cls,
         root: str | Path | None = "memory",
         *,
@@ -47,6 +49,7 @@ class MemoryEngine(Branching, Remembering, NoteKeeping, BackgroundWork, Maintain
         database_url: str | None = None,
         chroma_url: str | None = None,
         embeddings: EmbeddingsLike | str | None = CONFIGURED,
+        chat_model: ChatModel | str | None = CONFIGURED,
         read_only: bool = False,
         on_job_failed: OnJobFailed | None = None,
     ) -> Self:
@@ -61,6 +64,9 @@ class MemoryEngine(Branching, Remembering, NoteKeeping, BackgroundWork, Maintain
             embeddings: Any LangChain ``Embeddings``, or ``"local"``, ``"local:minilm"``,
                 ``"openai:MODEL"``, ``"google_genai:MODEL"``, ``"ollama:MODEL"``; ``None`` searches
                 by keyword only. By default the settings decide, and they default to ``"local"``.
+            chat_model: What learns from conversations in the background: any LangChain chat model
+                or Runnable, or ``"openai:MODEL"``, ``"google_genai:MODEL"``, ``"ollama:MODEL"``;
+                without one that work waits. By default the settings decide, and they name none.
             read_only: Never write, neither rows nor files.
             on_job_failed: Called with each job that is given up and its error, by the thread that
                 does the jobs.
@@ -77,7 +83,12 @@ class MemoryEngine(Branching, Remembering, NoteKeeping, BackgroundWork, Maintain
         )
         spec = settings.embeddings if embeddings is CONFIGURED else embeddings
         engine = cls(
-            folder, settings, embeddings=spec, read_only=read_only, on_job_failed=on_job_failed
+            folder,
+            settings,
+            embeddings=spec,
+            chat_model=settings.chat_model if chat_model is CONFIGURED else chat_model,
+            read_only=read_only,
+            on_job_failed=on_job_failed,
         )
         try:
             if settings.sync_on_open and not read_only:

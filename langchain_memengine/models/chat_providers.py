@@ -15,21 +15,25 @@ REQUEST_TIMEOUT_SECONDS = 120.0
 """A model that thinks first may take a minute for a long text."""
 
 
-def make_chat_model(spec: str | ChatModel | None) -> ChatModel | None:
-    """Return the chat model a setting names, ``None`` for none. No provider is called yet.
+def checked_spec(spec: str | ChatModel | None) -> str | ChatModel | None:
+    """Return a setting that can name a chat model, as it is. Nothing is imported.
 
     Args:
         spec: ``openai:MODEL``, ``google_genai:MODEL``, ``ollama:MODEL``, or an object with
             ``invoke`` and ``ainvoke``, such as any LangChain chat model.
 
     Raises:
-        ConfigurationError: The provider is unknown, the model is missing, the object is no chat
-            model, or the provider has no API key.
+        ConfigurationError: The provider is unknown, the model is missing, or the object is no
+            chat model.
     """
     if spec is None:
         return None
     if isinstance(spec, str):
-        return _from_spec(spec)
+        provider, _, model = spec.partition(":")
+        if provider not in _BUILDERS or not model.strip():
+            fault = "names no model" if provider in _BUILDERS else "is unknown"
+            raise ConfigurationError(f"The chat model {spec!r} {fault}. Choose one of: {CHOICES}.")
+        return spec
     if isinstance(spec, type) or not (hasattr(spec, "invoke") and hasattr(spec, "ainvoke")):
         raise ConfigurationError(
             f"chat_model is a {type(spec).__name__} and has no invoke and ainvoke. Pass a "
@@ -38,13 +42,17 @@ def make_chat_model(spec: str | ChatModel | None) -> ChatModel | None:
     return spec
 
 
-def _from_spec(spec: str) -> ChatModel:
+def make_chat_model(spec: str | ChatModel) -> ChatModel:
+    """Return the chat model a setting names. No provider is called yet.
+
+    Raises:
+        ConfigurationError: See :func:`checked_spec`; or the provider has no API key.
+    """
+    checked_spec(spec)
+    if not isinstance(spec, str):
+        return spec
     provider, _, model = spec.partition(":")
-    build = _BUILDERS.get(provider)
-    if build is None or not model.strip():
-        fault = "names no model" if build else "is unknown"
-        raise ConfigurationError(f"The chat model {spec!r} {fault}. Choose one of: {CHOICES}.")
-    return build(model.strip())
+    return _BUILDERS[provider](model.strip())
 
 
 # The clients retry differently or not at all: all leave it to us.

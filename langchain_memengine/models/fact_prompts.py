@@ -6,7 +6,6 @@ What people said stands in the prompts as data, behind a fence it cannot close.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import date
 from typing import Literal
 
 from langchain_core.messages import HumanMessage, SystemMessage
@@ -35,7 +34,7 @@ clause with its negation.
 - exclusive: true if the subject can have only one at a time (name, home, employer, favourite), \
 false if several can be true together (likes, speaks, owns).
 - text: one sentence that stands alone, in the language of the message, in their words. Keep \
-numbers, signs and symbols exactly. Dates in full; the messages are of {{today}} or shortly before.
+numbers, dates, signs and symbols exactly as they are.
 - Nothing that reads [redacted]. No facts is a good answer."""
 
 _BELIEFS = """\
@@ -82,17 +81,9 @@ class Verdicts(BaseModel):
     verdicts: list[Verdict]
 
 
-def facts_prompt(lines: Iterable[str], today: date) -> Prompt:
-    """Return the prompt that asks for the facts in what one person said.
-
-    Args:
-        lines: Their messages, in order.
-        today: When they were handed over.
-    """
-    return [
-        SystemMessage(_FACTS.format(today=today.isoformat())),
-        HumanMessage(fenced("transcript", _numbered(lines))),
-    ]
+def facts_prompt(lines: Iterable[str]) -> Prompt:
+    """Return the prompt that asks for the facts in one person's messages."""
+    return [SystemMessage(_FACTS), HumanMessage(fenced("transcript", _numbered(lines)))]
 
 
 def beliefs_prompt(new: str, older: Sequence[str]) -> Prompt:

@@ -236,6 +236,11 @@ def prune(tx: Transaction, *, before: datetime) -> int:
     ).rowcount
 
 
+def clear_payload(tx: Transaction, job: Job) -> None:
+    """Take out of a job what it was about, when it is done and must not be kept."""
+    tx.connection.execute(update(jobs).where(jobs.c.num == job.num).values(payload="{}"))
+
+
 def _first(
     tx: Transaction, kinds: Collection[str], condition: ColumnElement[bool]
 ) -> tuple[int, int] | None:

@@ -211,7 +211,7 @@ def check_trimming(
 def check_leaving(messages: list[BaseMessage], limits: CompactionLimits) -> None:
     """Check that what the model is shown and what is covered are the whole state."""
     archive = MemoryArchive()
-    node = Summarizer(archive, limits, piece_tokens=0, trims=False, on_trimmed=None)
+    node = Summarizer(archive, limits, piece_tokens=0, trims=False)
     plan = plan_compaction(messages, limits)
     state: dict[str, object] = {"messages": messages}
     update = answered(node.steps(state, thread()), None).store()

@@ -3,7 +3,7 @@
 import pytest
 
 from langchain_memengine.errors import ConfigurationError
-from langchain_memengine.models.chat_providers import make_chat_model
+from langchain_memengine.models.chat_providers import checked_spec, make_chat_model
 from tests.fakes.chat_models import ScriptedChatModel
 
 MODELS = {
@@ -29,7 +29,7 @@ def test_providers_by_name(spec, name, monkeypatch):
 def test_model_is_taken_as_it_is_and_none_is_none():
     model = ScriptedChatModel(replies=["a"])
     assert make_chat_model(model) is model
-    assert make_chat_model(None) is None
+    assert checked_spec(None) is None
 
 
 @pytest.mark.parametrize(
@@ -45,6 +45,8 @@ def test_model_is_taken_as_it_is_and_none_is_none():
 def test_what_is_no_chat_model_is_refused(spec, message):
     with pytest.raises(ConfigurationError, match=message):
         make_chat_model(spec)
+    with pytest.raises(ConfigurationError, match=message):
+        checked_spec(spec)
 
 
 @pytest.mark.parametrize("spec", [spec for spec in MODELS if not spec.startswith("ollama")])
