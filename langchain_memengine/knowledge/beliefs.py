@@ -35,7 +35,7 @@ logger = logging.getLogger(__name__)
 MAX_CANDIDATES = 12
 """Older facts in one question, at most, the newest ones."""
 
-SAME_WORDS = 0.5
+SAME_WORDS = 0.6
 """Share of common words from which two facts may be about the same, whatever they call it."""
 
 SAME_MEANING = 0.85

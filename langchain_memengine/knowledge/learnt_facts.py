@@ -106,7 +106,7 @@ def _record(fact: ExtractedFact, line: OwnLine, lesson: Lesson, *, number: int) 
     text, subject, relation = (
         " ".join(clean_text(part).split()) for part in (fact.text, fact.subject, fact.relation)
     )
-    if name_key(subject) == name_key(lesson.lines.person):
+    if name_key(subject) in {USER, name_key(lesson.lines.person)}:
         subject = USER
     metadata = {
         "kind": FACT,

@@ -72,7 +72,7 @@ def payload_json(payload: Metadata) -> str:
     Raises:
         ConfigurationError: It cannot be stored.
     """
-    return json.dumps(clean_metadata(payload), allow_nan=False)
+    return json.dumps(clean_metadata(payload), allow_nan=False, ensure_ascii=False)
 
 
 def claim(

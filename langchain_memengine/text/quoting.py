@@ -19,6 +19,10 @@ _SOMEONE_ELSE = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 
+# Numbers with sign and per cent, and names with a sign behind; names without one.
+_EXACT = re.compile(r"(?:(?<![\w.,)])[-−+])?\d+(?:[.,:/]\d+)*%?|[^\W\d]\w{0,30}(?:\+\+|\+|#)(?!\w)")
+_PLAIN = re.compile(r"(?<!\w)[^\W\d]\w*+(?![+#])")
+
 _MIN_QUOTE = 3  # letters and digits; less proves nothing
 _SIGNS_BEFORE = "+-−±~<>=$€£¥#@/.,"
 _SIGNS_AFTER = "+#%-/@"
@@ -61,19 +65,31 @@ def is_quote(quote: str, text: str) -> bool:
 def rests_on(fact: str, quote: str) -> bool:
     """Return whether a fact can come from a quote, as far as words tell.
 
-    Every word with a digit or a sign must be in both, and one word at least, or its beginning.
+    Every number must be in both with its sign, and so must names like ``C++``; one word at least
+    must be in both, or its beginning.
     """
-    said, told = set(_words(quote)), set(_words(fact))
-    exact = {word for word in told if not word.isalpha()}
-    stems = {word[:_STEM] for word in said}
-    return exact <= said and any(word[:_STEM] in stems for word in told)
+    told, said = _folded(fact), _folded(quote)
+    if not set(_EXACT.findall(told)) <= set(_EXACT.findall(said)):
+        return False
+    plain = set(_PLAIN.findall(said))
+    cut_off = {name.rstrip("+#") for name in _EXACT.findall(said)} - plain
+    if cut_off & set(_PLAIN.findall(told)):
+        return False
+    stems = {word[:_STEM] for word in _words(said)}
+    return any(word[:_STEM] in stems for word in _words(told))
 
 
 def shared_share(one: str, other: str, ignored: str = "") -> float:
-    """Return the share of words that two texts have in common, 0 to 1, but for some words."""
-    left_out = set(_words(ignored))
-    first, second = (set(_words(text)) - left_out for text in (one, other))
-    return len(first & second) / len(first | second) if first and second else 0.0
+    """Return the share of the shorter text's words that the other has too, 0 to 1.
+
+    Args:
+        one: A text.
+        other: Another one.
+        ignored: Words that do not count.
+    """
+    left_out = _distinct(ignored)
+    first, second = (_distinct(text) - left_out for text in (one, other))
+    return len(first & second) / min(len(first), len(second)) if first and second else 0.0
 
 
 def text_key(text: str) -> str:
@@ -84,6 +100,14 @@ def text_key(text: str) -> str:
 def name_key(text: str) -> str:
     """Return what two spellings of a name have in common: case and joining signs do not count."""
     return " ".join(unicodedata.normalize("NFC", text).casefold().replace("_", " ").split())
+
+
+def _distinct(text: str) -> set[str]:
+    """Return the words of a text; ``C++`` is one, and does not hold ``C``."""
+    folded = _folded(text)
+    exact = set(_EXACT.findall(folded))
+    cut_off = {name.strip("+#%-−") for name in exact} - set(_PLAIN.findall(folded)) - exact
+    return (set(_words(folded)) - cut_off) | exact
 
 
 def _without_tagged(text: str) -> str:
