@@ -8,6 +8,7 @@ How the package reads, from the bottom up::
     storage                   the database, the only place with SQL
     models                    embedders, local and remote, checked and retried
     retrieval                 keyword and vector indexes, fusion, search, recall, indexing
+    knowledge                 facts learnt from what people say, and which of them hold
     conversation              compaction, archive, histories, sessions; how memory follows branches
     jobs                      the worker that does what was queued
     engine                    MemoryEngine: all of the above behind one object
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from langchain_memengine.faces.nodes import MemoryState, flush_node, summarization_node
     from langchain_memengine.faces.retriever import MemEngineRetriever
     from langchain_memengine.jobs.reports import JobsReport
+    from langchain_memengine.knowledge.fact_history import FactVersion
     from langchain_memengine.retrieval.diagnosis import DoctorReport
     from langchain_memengine.retrieval.recall import Recalled
     from langchain_memengine.storage.job_values import Job
@@ -60,6 +62,7 @@ _HOMES = {
     "CompactionLimits": "conversation.compaction",
     "Explanation": "types",
     "Fact": "types",
+    "FactVersion": "knowledge.fact_history",
     "Filter": "types",
     "Hit": "types",
     "IndexReport": "types",
@@ -94,6 +97,7 @@ __all__ = [
     "DoctorReport",
     "Explanation",
     "Fact",
+    "FactVersion",
     "Filter",
     "Hit",
     "IndexReport",

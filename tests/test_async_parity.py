@@ -22,6 +22,7 @@ TWINS = {
     "aadd_documents": "add_documents",
     "acommit": "commit",
     "aindex_file": "index_file",
+    "alearn": "learn",
     "arecall": "recall",
     "aremember": "remember",
     "arestore": "restore",
@@ -111,6 +112,13 @@ async def test_records_are_remembered_the_same(engines):
     one, two = engines
     options = {"id": "r", "metadata": {"a": 1}, "actor": Actor("alice")}
     assert await one.aremember("tea", **options) == two.remember("tea", **options)
+
+
+async def test_learning_is_queued_the_same(engines):
+    one, two = engines
+    said = [HumanMessage("I like tea", id="1")]
+    assert await one.alearn(said, thread_id="t") == two.learn(said, thread_id="t") == 1
+    assert [job.payload for job in one.jobs()] == [job.payload for job in two.jobs()]
 
 
 async def test_history_answers_the_same(engines):

@@ -121,24 +121,23 @@ class BeliefRevision:
                 all_known(tx, places, wanted, current=True, head=job.commit_id) if places else []
             )
         current = {record.id: record for record in known if is_fact(record)}
+        batch = {i: current[i] for i in ids if i in current}
         retired: list[Retired] = []
-        for one in (current[i] for i in ids if i in current):
-            for gone in self._judged(one, list(current.values()), person):
+        for new, older in _questions(batch, current):
+            standing = [one for one in older if one.id in current]
+            for gone in self._judged(new, standing, person) if new.id in current else ():
                 retired.append(gone)
                 current.pop(gone.loser, None)
-        logger.info("%d facts judged, %d retired", len(found), len(retired))
+        logger.info("%d facts judged, %d retired", len(batch), len(retired))
         return self._effect(retired, job.commit_id, context.now) if retired else None
 
     def _judged(
-        self, new: MemoryRecord, current: Sequence[MemoryRecord], person: str
+        self, new: MemoryRecord, older: Sequence[MemoryRecord], person: str
     ) -> list[Retired]:
         """Return what a new fact retires, or by what it is retired."""
-        order = (new.created_at, new.id)
-        older = [one for one in current if (one.created_at, one.id) < order]
-        older = [one for one in older if subject_of(one) == subject_of(new)]
         cosines = self._similar(new, person) if older else {}
         asked: list[MemoryRecord] = []
-        for old in sorted(older, key=lambda one: (one.created_at, one.id), reverse=True):
+        for old in older:
             match relation_between(new, old, cosines.get(old.id, 0.0)):
                 case "same":
                     return [Retired(new.id, old.id, is_repeated=True)]
@@ -181,6 +180,28 @@ class BeliefRevision:
                 step(tx)
 
         return apply
+
+
+def _questions(
+    batch: Mapping[str, MemoryRecord], current: Mapping[str, MemoryRecord]
+) -> list[tuple[MemoryRecord, list[MemoryRecord]]]:
+    """Return which facts stand against which older ones, newest first, about the same subject.
+
+    A fact that was learnt late, after an outage, also stands as the older one against those that
+    were said after it.
+    """
+    found = []
+    for one in batch.values():
+        others = [other for other in current.values() if subject_of(other) == subject_of(one)]
+        others.sort(key=_said, reverse=True)
+        found.append((one, [other for other in others if _said(other) < _said(one)]))
+        late = [o for o in others if _said(o) > _said(one) and o.id not in batch]
+        found += [(other, [one]) for other in late]
+    return found
+
+
+def _said(fact: MemoryRecord) -> tuple[datetime, str]:
+    return fact.created_at, fact.id
 
 
 def _superseded(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -42,11 +43,11 @@ def extraction_job(
     lines: OwnLines, *, owner: str, thread_id: str | None, commit_id: str | None
 ) -> NewJob:
     """Return the job that learns from a person's lines; the same lines are learnt from once."""
-    key = f"fact_extract:{thread_id or ''}:{commit_id or ''}:{lines.key}"
+    key = "\0".join((thread_id or "", commit_id or "", lines.key))
     return NewJob(
         "fact_extract",
         lines.to_payload(),
-        dedupe_key=key if len(key) <= jobs.MAX_KEY_CHARS else f"fact_extract:{lines.key}",
+        dedupe_key=f"fact_extract:{hashlib.sha256(key.encode()).hexdigest()}",
         keeps_key=True,
         max_attempts=ATTEMPTS,
         owner=owner,

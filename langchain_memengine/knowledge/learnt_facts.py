@@ -22,6 +22,7 @@ FACT = "fact"
 
 MAX_TEXT_CHARS = 500
 MAX_NAME_CHARS = 80
+PART_MS = 100  # more than the facts of one part
 MAX_SOURCE_CHARS = 1024  # what the column holds on every database
 
 
@@ -118,7 +119,7 @@ def _record(fact: ExtractedFact, line: OwnLine, lesson: Lesson, *, number: int) 
     if scope == "personal":  # what everyone reads does not quote anybody
         metadata["evidence"] = clean_text(fact.quote.strip())
     # What is said later is newer, also within one lesson: it may correct what was said before.
-    at = lesson.at + timedelta(milliseconds=number)
+    at = lesson.at + timedelta(milliseconds=PART_MS * lesson.lines.part + number)
     key = (
         scope, owner, lesson.thread_id or "", lesson.commit_id or "",
         name_key(subject), name_key(relation), text_key(text),

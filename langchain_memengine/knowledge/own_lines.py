@@ -36,10 +36,12 @@ class OwnLines:
     Attributes:
         person: Their user id.
         lines: What they said; never blank.
+        part: Place among the parts of what they said at a time, from 0.
     """
 
     person: str
     lines: tuple[OwnLine, ...]
+    part: int = 0
 
     @property
     def key(self) -> str:
@@ -50,7 +52,7 @@ class OwnLines:
     def to_payload(self) -> dict[str, Any]:
         """Return the values that a job carries."""
         lines = [{"id": line.message_id, "text": line.text} for line in self.lines]
-        return {"person": self.person, "messages": lines}
+        return {"person": self.person, "messages": lines, "part": self.part}
 
     @classmethod
     def from_payload(cls, payload: Mapping[str, Any]) -> OwnLines:
@@ -61,8 +63,8 @@ class OwnLines:
         """
         try:
             lines = tuple(OwnLine(str(one["id"]), str(one["text"])) for one in payload["messages"])
-            return cls(str(payload["person"]), lines)
-        except (KeyError, TypeError) as error:
+            return cls(str(payload["person"]), lines, int(payload.get("part", 0)))
+        except (KeyError, TypeError, ValueError) as error:
             raise JobError("The payload names no person or no messages.") from error
 
 
@@ -78,7 +80,10 @@ def own_lines(person: str, said: Iterable[tuple[str, str]]) -> list[OwnLines]:
         for message_id, text in said
         for piece in _pieces(without_secrets(own_words(clean_text(text))))
     ]
-    return [OwnLines(clean_text(person), tuple(part)) for part in _parts(lines)]
+    return [
+        OwnLines(clean_text(person), tuple(part), number)
+        for number, part in enumerate(_parts(lines))
+    ]
 
 
 def _pieces(text: str) -> Iterator[str]:
