@@ -259,7 +259,7 @@ def test_what_says_the_same_is_kept_once():
     [
         [],
         [{"number": 7, "verdict": "contradicts"}],
-        [{"number": 1, "verdict": "contradicts"}, {"number": 1, "verdict": "unrelated"}],
+        [{"number": 1, "verdict": "contradicts"}, {"number": 1, "verdict": "same"}],
     ],
 )
 def test_verdict_that_cannot_be_meant_changes_nothing(verdicts):
@@ -308,11 +308,20 @@ def test_fork_hides_what_the_abandoned_branch_learnt_and_retired(engine):
     right = step(engine, base, "right")
     assert told(engine) == ["User lives in Rome."]
     assert told(engine, head=left) == ["User lives in Bern."]
-    assert [one.fact.text for one in engine.history_of("user", actor=ANN)] == [
-        "User lives in Rome."
-    ]
+    (rome,) = engine.history_of("user", actor=ANN)
+    assert (rome.fact.text, rome.until) == ("User lives in Rome.", None)
     learn(engine, "I moved to Bern", thread_id="t", head=right)  # may be learnt anew
     assert told(engine) == told(engine, head=left) == ["User lives in Bern."]
+
+
+def test_branch_that_was_left_knows_what_it_has_learnt(engine):
+    base = step(engine, "", "base")
+    left = step(engine, base, "left")
+    learn(engine, "I like tea", thread_id="t", head=left)
+    further = step(engine, left, "further")
+    step(engine, base, "right")
+    learn(engine, "As I said, I like tea", thread_id="t", head=further)
+    assert len(engine.history_of("user", actor=ANN, head=further)) == 1
 
 
 def test_joined_heads_learn_on_the_newest(engine):
