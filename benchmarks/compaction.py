@@ -81,7 +81,7 @@ def ours() -> Compact:
         messages: list[BaseMessage], model: ScriptedChatModel, state: dict[str, Any]
     ) -> Outcome:
         limits = CompactionLimits(max_tokens=LIMIT)
-        node = Summarizer(archive, limits, piece_tokens=8000, trims=True, on_trimmed=None)
+        node = Summarizer(archive, limits, piece_tokens=8000, trims=True)
         thread = Thread("t", "u", ("u",), "", datetime(2026, 1, 1, tzinfo=UTC))
         update = answered(node.steps({**state, "messages": messages}, thread), model).store()
         removals = update.pop("messages", [])

@@ -10,7 +10,7 @@ How the package reads, from the bottom up::
     retrieval                 keyword and vector indexes, fusion, search, recall, indexing
     conversation              compaction, archive, histories, sessions; how memory follows branches
     graph                     entities and relations that memories tell of, asked and drawn
-    knowledge                 what agents learn: experiences
+    knowledge                 facts learnt from what people say, and experiences of agents
     jobs                      the worker that does what was queued
     engine                    MemoryEngine: all of the above behind one object
     faces, evaluation, cli    what LangChain and LangGraph see, how well it finds, the terminal
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from langchain_memengine.graph.documents import GraphDocument
     from langchain_memengine.jobs.reports import JobsReport
     from langchain_memengine.knowledge.experience import ExperienceStore
+    from langchain_memengine.knowledge.fact_history import FactVersion
     from langchain_memengine.retrieval.diagnosis import DoctorReport
     from langchain_memengine.retrieval.recall import Recalled
     from langchain_memengine.storage.experience_values import Experience
@@ -78,6 +79,7 @@ _HOMES = {
     "ExperienceStore": "knowledge.experience",
     "Explanation": "types",
     "Fact": "types",
+    "FactVersion": "knowledge.fact_history",
     "Filter": "types",
     "GraphDocument": "graph.documents",
     "ForgetReport": "types",
@@ -126,6 +128,7 @@ __all__ = [
     "ExperienceStore",
     "Explanation",
     "Fact",
+    "FactVersion",
     "Filter",
     "ForgetReport",
     "GraphDocument",

@@ -174,6 +174,11 @@ class MemEngineConfig(BaseModel):
         description="`local` (WordLlama), `local:minilm`, `openai:MODEL`, `google_genai:MODEL`, "
         "`ollama:MODEL`, or `none` for keyword search only.",
     )
+    chat_model: str | None = Field(
+        None,
+        description="`openai:MODEL`, `google_genai:MODEL` or `ollama:MODEL`: learns facts from "
+        "conversations in the background; without one that work waits.",
+    )
     ranking: Ranking = Field(
         default=RANKINGS["balanced"],
         description=f"One of {', '.join(RANKINGS)}, or a Ranking of your own.",
@@ -247,7 +252,7 @@ class MemEngineConfig(BaseModel):
     def _ranking_by_name(cls, value: object) -> object:
         return ranking_named(value) if isinstance(value, str) else value
 
-    @field_validator("embeddings", mode="before")
+    @field_validator("embeddings", "chat_model", mode="before")
     @classmethod
     def _none_by_name(cls, value: object) -> object:
         return None if value == "none" else value

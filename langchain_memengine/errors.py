@@ -13,6 +13,7 @@ MemEngineError
 │   └── StorageFullError                     the disk is full; what was acknowledged is kept
 ├── ScopeError (PermissionError)             the actor may not write there
 ├── ChatModelError                           a chat model failed or its reply cannot be used
+│   └── ExtractionError                      its reply is not of the shape it was asked for
 ├── EmbeddingError                           an embedder failed or answered nonsense
 │   └── EmbeddingModelChangedError           the store was indexed with another model
 └── JobError                                 a job cannot be done, however often it is tried
@@ -100,7 +101,19 @@ class ScopeError(MemEngineError, PermissionError):
 
 
 class ChatModelError(MemEngineError):
-    """A chat model failed, refused, or its reply cannot be used."""
+    """A chat model failed, refused, or its reply cannot be used.
+
+    Attributes:
+        retryable: Whether the same call may succeed later (time-outs, 429, 5xx).
+    """
+
+    def __init__(self, message: str, *, retryable: bool = False) -> None:
+        self.retryable = retryable
+        super().__init__(message)
+
+
+class ExtractionError(ChatModelError):
+    """A chat model's reply is not of the shape it was asked for, even after it was told so."""
 
 
 class EmbeddingError(MemEngineError):

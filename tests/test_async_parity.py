@@ -23,6 +23,7 @@ TWINS = {
     "acommit": "commit",
     "aforget": "forget",
     "aindex_file": "index_file",
+    "alearn": "learn",
     "arecall": "recall",
     "aremember": "remember",
     "arestore": "restore",
@@ -120,6 +121,13 @@ async def test_records_are_forgotten_the_same(engines):
     one, two = engines
     assert await one.aforget(["r"]) == two.forget(["r"])
     assert await one.aforget(thread="t") == two.forget(thread="t")
+
+
+async def test_learning_is_queued_the_same(engines):
+    one, two = engines
+    said = [HumanMessage("I like tea", id="1")]
+    assert await one.alearn(said, thread_id="t") == two.learn(said, thread_id="t") == 1
+    assert [job.payload for job in one.jobs()] == [job.payload for job in two.jobs()]
 
 
 async def test_history_answers_the_same(engines):

@@ -45,6 +45,7 @@ def test_errors_are_also_what_python_would_raise(error, builtin):
         (errors.StorageFullError, errors.StorageError),
         (errors.EmbeddingModelChangedError, errors.EmbeddingError),
         (errors.UnknownJobKindError, errors.JobError),
+        (errors.ExtractionError, errors.ChatModelError),
     ],
 )
 def test_errors_of_one_kind_are_caught_together(child, parent):

@@ -52,6 +52,9 @@ OnTrimmed = Callable[[str, str, str], None]
 A step that is retried calls it again with the same commit id.
 """
 
+Learn = Callable[[str, Sequence[BaseMessage], Thread, str], None]
+"""Called with (person, their own messages, the conversation, commit id), like :data:`OnTrimmed`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Summarised:
@@ -119,7 +122,8 @@ class Summarizer:
         limits: When to compact, and how far.
         piece_tokens: Tokens of a transcript in one prompt; 0 without a model.
         trims: Whether the state's messages are removed; else ``llm_input_messages`` is written.
-        on_trimmed: Called for each person in what went, to learn from their lines.
+        on_trimmed: Called for each person in what went, with their lines.
+        learn: Called for each person in what went, with their messages.
     """
 
     def __init__(
@@ -129,13 +133,15 @@ class Summarizer:
         *,
         piece_tokens: int,
         trims: bool,
-        on_trimmed: OnTrimmed | None,
+        on_trimmed: OnTrimmed | None = None,
+        learn: Learn | None = None,
     ) -> None:
         self._archive = archive
         self._limits = limits
         self._piece_tokens = piece_tokens
         self._trims = trims
         self._on_trimmed = on_trimmed
+        self._learn = learn
         self._count: CountTokens = TokenCounter()
 
     def steps(self, state: Mapping[str, Any], thread: Thread) -> Steps[Step]:
@@ -200,10 +206,10 @@ class Summarizer:
         return update
 
     def _hand_over(self, plan: CompactionPlan, thread: Thread, commit_id: str) -> None:
-        if self._on_trimmed is None:
-            return
         for person, own in by_person(plan.archived, thread.owner).items():
-            if person:
+            if person and self._learn is not None:
+                self._learn(person, own, thread, commit_id)
+            if person and self._on_trimmed is not None:
                 self._on_trimmed(person, transcript(own), commit_id)
 
 

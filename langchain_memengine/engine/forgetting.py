@@ -41,7 +41,7 @@ BEYOND = (
 """Where words may be that no engine can know of."""
 
 
-class Forgetting(Remembering, Erasing):
+class Forgetting(Erasing, Remembering):
     """The chapter of the engine that forgets.
 
     Attributes:

@@ -5,17 +5,17 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from langchain_memengine.config import MemEngineConfig, load_config
 from langchain_memengine.engine.background import BackgroundWork
-from langchain_memengine.engine.branching import Branching
 from langchain_memengine.engine.document_keeping import DocumentKeeping
 from langchain_memengine.engine.experiencing import Experiencing
 from langchain_memengine.engine.exporting import Exporting
 from langchain_memengine.engine.forgetting import Forgetting
 from langchain_memengine.engine.importing import Importing
 from langchain_memengine.engine.item_keeping import ItemKeeping
+from langchain_memengine.engine.learning import Learning
 from langchain_memengine.engine.maintaining import Maintaining
 from langchain_memengine.engine.note_keeping import NoteKeeping
 from langchain_memengine.jobs.worker import OnJobFailed
@@ -24,12 +24,15 @@ from langchain_memengine.storage import chunks, files
 from langchain_memengine.storage import embeddings as embedding_rows
 from langchain_memengine.types import Stats
 
+if TYPE_CHECKING:
+    from langchain_memengine.models.asking import ChatModel
+
 CONFIGURED = "configured"
 """Stands for "as the settings say"."""
 
 
 class MemoryEngine(
-    Branching,
+    Learning,
     Forgetting,
     Importing,
     Exporting,
@@ -55,7 +58,7 @@ class MemoryEngine(
     """
 
     @classmethod
-    def open(
+    def open(  # noqa: PLR0913  # keywords, each with a default
         cls,
         root: str | Path | None = "memory",
         *,
@@ -63,6 +66,7 @@ class MemoryEngine(
         database_url: str | None = None,
         chroma_url: str | None = None,
         embeddings: EmbeddingsLike | str | None = CONFIGURED,
+        chat_model: ChatModel | str | None = CONFIGURED,
         read_only: bool = False,
         on_job_failed: OnJobFailed | None = None,
     ) -> Self:
@@ -77,6 +81,9 @@ class MemoryEngine(
             embeddings: Any LangChain ``Embeddings``, or ``"local"``, ``"local:minilm"``,
                 ``"openai:MODEL"``, ``"google_genai:MODEL"``, ``"ollama:MODEL"``; ``None`` searches
                 by keyword only. By default the settings decide, and they default to ``"local"``.
+            chat_model: What learns from conversations in the background: any LangChain chat model
+                or Runnable, or ``"openai:MODEL"``, ``"google_genai:MODEL"``, ``"ollama:MODEL"``;
+                without one that work waits. By default the settings decide, and they name none.
             read_only: Never write, neither rows nor files.
             on_job_failed: Called with each job that is given up and its error, by the thread that
                 does the jobs.
@@ -93,7 +100,12 @@ class MemoryEngine(
         )
         spec = settings.embeddings if embeddings is CONFIGURED else embeddings
         engine = cls(
-            folder, settings, embeddings=spec, read_only=read_only, on_job_failed=on_job_failed
+            folder,
+            settings,
+            embeddings=spec,
+            chat_model=settings.chat_model if chat_model is CONFIGURED else chat_model,
+            read_only=read_only,
+            on_job_failed=on_job_failed,
         )
         try:
             if settings.sync_on_open and not read_only:

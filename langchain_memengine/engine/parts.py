@@ -5,10 +5,11 @@ from __future__ import annotations
 import secrets
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from langchain_memengine.config import MemEngineConfig
 from langchain_memengine.engine.graphing import graph_store
@@ -17,6 +18,7 @@ from langchain_memengine.graph.knowledge_graph import KnowledgeGraph
 from langchain_memengine.graph.resolution import NameMerge
 from langchain_memengine.jobs.worker import OnJobFailed, Worker, no_work
 from langchain_memengine.jobs.worker_thread import WorkerThread
+from langchain_memengine.models.chat_providers import checked_spec
 from langchain_memengine.models.embedding import EmbeddingsLike
 from langchain_memengine.models.providers import make_embedder
 from langchain_memengine.retrieval import chroma_folder, snapshot
@@ -48,6 +50,9 @@ from langchain_memengine.workspace.files import workspace_id
 from langchain_memengine.workspace.layout import Layout
 from langchain_memengine.workspace.notes import DiskNotes, Notes
 
+if TYPE_CHECKING:
+    from langchain_memengine.models.asking import ChatModel
+
 DATABASE_FILE = "memory.sqlite"
 INDEX_DIR = "index"
 CHROMA_DIR = "chroma"
@@ -74,12 +79,13 @@ class EngineParts:
         graph: Entities and relations that memories tell of.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # keywords, each with a default
         self,
         root: Path | None,
         config: MemEngineConfig,
         *,
         embeddings: EmbeddingsLike | str | None,
+        chat_model: ChatModel | str | None = None,
         actor: Actor = LOCAL_ADMIN,
         read_only: bool = False,
         clock: Callable[[], datetime] = utc_now,
@@ -88,6 +94,7 @@ class EngineParts:
         """Build the parts; :meth:`open` also reads the settings and syncs."""
         self.config = config
         self.actor = actor
+        self._chat_model = checked_spec(chat_model)
         self.root = root
         self.read_only = read_only
         self._clock = clock
@@ -150,6 +157,7 @@ class EngineParts:
         handlers: dict[str, Handler] = {"auto_learn_error": no_work}
         if self._embedding.enabled:
             handlers["embed"] = self._indexer.embed_batch
+        handlers.update(self._learning_handlers())
         self._handlers = handlers
         self._worker = Worker(
             self._database, handlers, clock=self._clock, on_job_failed=on_job_failed
@@ -158,6 +166,10 @@ class EngineParts:
         closing.callback(self._worker_thread.drain, self.config.worker_drain_seconds)
         if self.config.worker == "auto":
             self._database.on_queued_jobs = self._worker_thread.wake
+
+    def _learning_handlers(self) -> Mapping[str, Handler]:
+        """Return what the chapter about learning can do for queued jobs."""
+        return {}
 
     def _prepared_layout(self) -> Layout | None:
         if self.root is None:

@@ -8,8 +8,8 @@ from datetime import datetime
 from langchain_memengine.engine.parts import EngineParts
 from langchain_memengine.errors import ConfigurationError, NotFoundError, StorageError
 from langchain_memengine.retrieval import visibility
-from langchain_memengine.retrieval.branches import hidden_commits
-from langchain_memengine.storage import records, revisions, supersessions
+from langchain_memengine.retrieval.current_records import known_records
+from langchain_memengine.storage import records, revisions
 from langchain_memengine.storage.database import Transaction
 from langchain_memengine.storage.record_values import (
     MemoryRecord,
@@ -86,7 +86,7 @@ class ReadingRecords(EngineParts):
         with self._database.read() as tx:
             while len(found) < limit:
                 page = records.page(tx, places, wanted, after=after, limit=_PAGE)
-                found += _seen(tx, page, current=current)
+                found += known_records(tx, page, current=current)
                 if len(page) < _PAGE:
                     break
                 after = page[-1]
@@ -169,12 +169,3 @@ def may_read(revision: Revision, actor: Actor) -> bool:
     return revision.kind == "forgotten" or (
         bool(known) and all(record.place in places for record in known)
     )
-
-
-def _seen(tx: Transaction, page: list[MemoryRecord], *, current: bool) -> list[MemoryRecord]:
-    """Return those of these records that the newest branches know, and that are current."""
-    over = supersessions.of_records(tx, [record.id for record in page]) if current else []
-    commits = {record.commit_id for record in page} | {one.commit_id for one in over}
-    hidden = hidden_commits(tx, [commit for commit in commits if commit is not None])
-    superseded = {one.old_id for one in over if one.commit_id not in hidden}
-    return [r for r in page if r.id not in superseded and r.commit_id not in hidden]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Protocol
 
 from langchain_core.callbacks import (
@@ -12,7 +12,7 @@ from langchain_core.callbacks import (
     adispatch_custom_event,
     dispatch_custom_event,
 )
-from langchain_core.messages import AnyMessage
+from langchain_core.messages import AnyMessage, BaseMessage
 from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.config import merge_configs, run_in_executor
 from langgraph.constants import TAG_NOSTREAM
@@ -32,6 +32,7 @@ from langchain_memengine.conversation.thread import Archive, Step, Thread, join_
 from langchain_memengine.engine.memory_engine import MemoryEngine
 from langchain_memengine.faces.running import thread_in
 from langchain_memengine.models.asking import ChatModel, Steps, aanswered, answered
+from langchain_memengine.types import Actor
 
 logger = logging.getLogger(__name__)
 
@@ -64,7 +65,7 @@ class MemoryState(TypedDict, total=False):
     summarized: dict[str, str]
 
 
-def summarization_node(
+def summarization_node(  # noqa: PLR0913  # keywords, each with a default
     engine: MemoryEngine,
     model: ChatModel | None = None,
     *,
@@ -73,6 +74,7 @@ def summarization_node(
     trim_messages: bool = True,
     piece_tokens: int | None = None,
     on_trimmed: OnTrimmed | None = None,
+    learn: bool = True,
 ) -> Runnable[Any, dict[str, Any]]:
     """Return a node that keeps a conversation within its limit and loses nothing.
 
@@ -100,16 +102,24 @@ def summarization_node(
         piece_tokens: Tokens of a transcript in one prompt; default: half of the model's input
             window, or 8,000 when its profile does not say.
         on_trimmed: Called with (person, transcript of their own lines, commit id) for each person
-            in what went, to learn from it.
+            in what went.
+        learn: Queue the learning of facts from what went, see ``engine.learn``. With an archive
+            of your own the facts belong to no branch.
     """
     if model is None:
         piece_tokens = 0
+
+    def queue(person: str, own: Sequence[BaseMessage], thread: Thread, commit_id: str) -> None:
+        head = commit_id if archive is None else ""
+        engine.learn(own, thread_id=thread.thread_id, head=head, actor=Actor(person))
+
     work = Summarizer(
         archive or engine.archive,
         limits,
         piece_tokens=piece_tokens_of(model) if piece_tokens is None else piece_tokens,
         trims=trim_messages,
         on_trimmed=on_trimmed,
+        learn=queue if learn else None,
     )
     return _Node("summarization", engine, model, work)
 

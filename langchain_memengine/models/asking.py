@@ -15,7 +15,7 @@ from langchain_core.messages import BaseMessage
 from langchain_core.runnables import Runnable, RunnableConfig
 
 from langchain_memengine.errors import ChatModelError
-from langchain_memengine.models.failures import status_of
+from langchain_memengine.models.failures import is_transient, status_of
 
 T = TypeVar("T")
 
@@ -87,9 +87,9 @@ def _invoke(model: ChatModel | None, prompt: Prompt, config: RunnableConfig | No
     try:
         return model.invoke(prompt, config)
     except Exception as error:
-        if _is_interrupt(error):
+        if is_interrupt(error):
             raise
-        raise ChatModelError(_failed(error)) from error
+        raise failure_of(error) from error
 
 
 async def _ainvoke(
@@ -100,19 +100,23 @@ async def _ainvoke(
     try:
         return await model.ainvoke(prompt, config)
     except Exception as error:
-        if _is_interrupt(error):
+        if is_interrupt(error):
             raise
-        raise ChatModelError(_failed(error)) from error
+        raise failure_of(error) from error
 
 
-def _is_interrupt(error: Exception) -> bool:
+def is_interrupt(error: Exception) -> bool:
     """Return whether a graph that is asked as a model pauses, which is no failure."""
     return any(cls.__name__ == "GraphBubbleUp" for cls in type(error).__mro__)
 
 
-def _failed(error: Exception) -> str:
+def failure_of(error: Exception) -> ChatModelError:
+    """Return the error that says how a chat model failed; its own message may quote a key."""
     status = status_of(error)
-    return f"The chat model failed with {type(error).__name__}{f' ({status})' if status else ''}."
+    return ChatModelError(
+        f"The chat model failed with {type(error).__name__}{f' ({status})' if status else ''}.",
+        retryable=is_transient(error),
+    )
 
 
 def _reply_text(reply: object) -> str:
@@ -122,7 +126,7 @@ def _reply_text(reply: object) -> str:
         ChatModelError: It is blank, a refusal, or no text at all.
     """
     if isinstance(reply, BaseMessage):
-        if _is_refused(reply):
+        if is_refused(reply):
             raise ChatModelError("The chat model refused.")
         text = str(reply.text)
     elif isinstance(reply, str):
@@ -136,7 +140,8 @@ def _reply_text(reply: object) -> str:
     return text.strip()
 
 
-def _is_refused(reply: BaseMessage) -> bool:
+def is_refused(reply: BaseMessage) -> bool:
+    """Return whether a provider marked a reply as a refusal."""
     reasons = (reply.response_metadata.get(key) for key in ("finish_reason", "stop_reason"))
     return bool(reply.additional_kwargs.get("refusal")) or any(
         str(reason).lower() in _REFUSED for reason in reasons

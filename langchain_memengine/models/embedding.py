@@ -25,17 +25,15 @@ from langchain_memengine.models.failures import (
     advice,
     is_transient,
     may_blame_a_text,
-    retry_after_seconds,
     status_of,
 )
+from langchain_memengine.models.retrying import Retries
 from langchain_memengine.models.vectors import FloatArray, as_matrix, unit_vector, unit_vectors
 
 __all__ = ["PROBE", "Embedder", "EmbeddingsLike", "FloatArray"]
 
 PROBE = "The quick brown fox jumps over the lazy dog."
 QUERY_CACHE_SIZE = 1024
-FIRST_WAIT_SECONDS = 0.5
-LONGEST_WAIT_SECONDS = 8.0
 
 logger = logging.getLogger(__name__)
 
@@ -86,9 +84,8 @@ class Embedder:
         self.embeddings = embeddings
         self.name = name
         self._batch_size = batch_size
-        self._attempts = attempts
+        self._retries = Retries(attempts, deadline_seconds)
         self._sleep = sleep
-        self._deadline_seconds = deadline_seconds
         self._monotonic = monotonic
         self._dimension: int | None = None
         self._cached_query = lru_cache(QUERY_CACHE_SIZE)(self._embed_query)
@@ -238,29 +235,20 @@ class Embedder:
     def _ask(self, call: Callable[[], Any], what: str) -> Any:
         """Return the answer of a call, made again while that may help."""
         started = self._monotonic()
-        for attempt in range(1, self._attempts + 1):
+        for attempt in range(1, self._retries.attempts + 1):
             try:
                 return call()
             except (ConfigurationError, MissingDependencyError):
                 raise
             except Exception as error:
-                wait = self._wait_before_retry(error, attempt, started)
+                elapsed = self._monotonic() - started
+                wait = self._retries.wait_seconds(error, attempt, elapsed)
                 if wait is None:
                     raise self._failure(error, what, attempt) from error
                 kind = type(error).__name__
                 logger.debug("%s failed (%s), retry in %.1f s", self.name, kind, wait)
             self._sleep(wait)
         raise AssertionError("the last attempt returns or raises")
-
-    def _wait_before_retry(self, error: Exception, attempt: int, started: float) -> float | None:
-        """Return the seconds to wait before the next try, or ``None`` for no next try."""
-        if attempt >= self._attempts or not is_transient(error):
-            return None
-        wait = retry_after_seconds(error)
-        if wait is None:
-            wait = min(FIRST_WAIT_SECONDS * 2 ** (attempt - 1), LONGEST_WAIT_SECONDS)
-        too_late = self._monotonic() - started + wait > self._deadline_seconds
-        return None if too_late else wait
 
     def _failure(self, error: Exception, what: str, attempt: int) -> EmbeddingError:
         status = status_of(error)

@@ -108,11 +108,21 @@ class Branches:
         self._seen = counters.commits
 
 
-def hidden_commits(tx: Transaction, commit_ids: Iterable[str]) -> frozenset[str]:
-    """Return those of these memory commits that no conversation's newest branch follows."""
+def hidden_commits(
+    tx: Transaction, commit_ids: Iterable[str], head: str | None = None
+) -> frozenset[str]:
+    """Return those of these memory commits that no conversation's newest branch follows.
+
+    With a head its conversation counts as that branch has it.
+    """
     wanted = frozenset(commit_ids)
-    threads = list({commit.thread_id for commit in commits.by_id(tx, list(wanted)).values()})
-    off = _hidden(commits.parents_by_thread(tx, threads), commits.newest_heads(tx, threads))
+    known = commits.by_id(tx, [*wanted, *split_heads(head or "")])
+    threads = list({commit.thread_id for commit in known.values()})
+    heads = commits.newest_heads(tx, threads)
+    for one in split_heads(head or ""):
+        if one in known:
+            heads = {**heads, known[one].thread_id: split_heads(head or "")}
+    off = _hidden(commits.parents_by_thread(tx, threads), heads)
     return wanted & _NOTHING.union(*off.values())
 
 

@@ -51,12 +51,23 @@ class ChunkWriter:
         Raises:
             StorageError: The database failed; nothing of this call is stored.
         """
+        change = self.prepared(new, tally)
+        with self._database.write() as tx:
+            change(tx)
+            if also is not None:
+                also(tx)
+
+    def prepared(
+        self, new: Mapping[str, TextChunks], tally: Tally
+    ) -> Callable[[Transaction], None]:
+        """Embed chunks; return what stores them in the caller's transaction, see :meth:`store`."""
         unknown = self._unknown(new)
         tally.chunks += sum(map(len, new.values()))
         if self._embedding.enabled and tally.outage is None:
             tally.reused += sum(c.hash not in unknown for pairs in new.values() for c, _ in pairs)
         vectors = self._embed(unknown, tally)
-        with self._database.write() as tx:
+
+        def change(tx: Transaction) -> None:
             chunks.replace_sources(tx, new, now=self._clock())
             if vectors:
                 embeddings.put(tx, vectors, self._embedding.verify(), touch=False)
@@ -64,8 +75,8 @@ class ChunkWriter:
                 self._embedding.mark_incomplete(tx)
             if len(vectors) < len(unknown) and _may_pass(tally.outage):
                 self.backlog.queue(tx)
-            if also is not None:
-                also(tx)
+
+        return change
 
     def count_only(self, new: Mapping[str, TextChunks], tally: Tally) -> None:
         """Count what :meth:`store` would write and embed."""

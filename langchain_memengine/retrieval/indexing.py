@@ -150,6 +150,10 @@ class Indexer:
         """
         self._writer.store(new, Tally(), also)
 
+    def prepared(self, new: Mapping[str, TextChunks]) -> Callable[[Transaction], None]:
+        """Embed chunks; return what makes them those of their sources, for a transaction."""
+        return self._writer.prepared(new, Tally(indexed=len(new)))
+
     def delete(self, sources: Sequence[str]) -> None:
         """Remove all chunks of these sources."""
         with self._database.write() as tx:

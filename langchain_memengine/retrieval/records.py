@@ -13,6 +13,7 @@ from langchain_memengine.retrieval.record_chunks import chunks_of_record, record
 from langchain_memengine.retrieval.sources import TextChunks
 from langchain_memengine.storage import records, revisions, supersessions
 from langchain_memengine.storage.database import Database, Transaction
+from langchain_memengine.storage.job_values import Effect
 from langchain_memengine.storage.record_values import (
     RecordState,
     Revision,
@@ -94,6 +95,32 @@ class RecordKeeper:
             f"The records {', '.join(wanted)} were changed {_ATTEMPTS} times by others meanwhile. "
             "Try again."
         )
+
+    def prepared(
+        self,
+        wanted: Mapping[str, Change],
+        kind: RevisionKind,
+        *,
+        now: datetime,
+        commit_id: str | None = None,
+    ) -> Effect:
+        """Embed what :meth:`change` would store; return what stores it in a job's transaction.
+
+        The effect raises StoreBusyError if a record was changed meanwhile; the job is tried again.
+        """
+        with self._database.read() as tx:
+            before = _states(tx, wanted)
+        after = {one: change(before[one]) for one, change in wanted.items()}
+        changed = [one for one in wanted if after[one] != before[one]]
+        store_chunks = self._indexer.prepared(self._chunks(after, changed))
+
+        def apply(tx: Transaction) -> None:
+            if _states(tx, wanted) != before:
+                raise StoreBusyError("Records were changed while a job was about them. Try again.")
+            store_chunks(tx)
+            _store(tx, before, after, changed, kind, now=now, commit_id=commit_id)
+
+        return apply
 
     def supersede(
         self,

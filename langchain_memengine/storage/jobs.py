@@ -72,7 +72,7 @@ def payload_json(payload: Metadata) -> str:
     Raises:
         ConfigurationError: It cannot be stored.
     """
-    return json.dumps(clean_metadata(payload), allow_nan=False)
+    return json.dumps(clean_metadata(payload), allow_nan=False, ensure_ascii=False)
 
 
 def claim(
@@ -234,6 +234,11 @@ def prune(tx: Transaction, *, before: datetime) -> int:
             jobs.c.keeps_key.is_(False),
         )
     ).rowcount
+
+
+def clear_payload(tx: Transaction, job: Job) -> None:
+    """Take out of a job what it was about, when it is done and must not be kept."""
+    tx.connection.execute(update(jobs).where(jobs.c.num == job.num).values(payload="{}"))
 
 
 def _first(

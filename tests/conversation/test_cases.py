@@ -58,7 +58,6 @@ def step(
         limits,
         piece_tokens=piece_tokens if model else 0,
         trims=True,
-        on_trimmed=None,
     )
     now = datetime(2026, 5, 19, tzinfo=UTC)
     thread = Thread("t", "u", ("u", "v"), str(state.get("memory_head", "")), now)

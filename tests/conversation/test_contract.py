@@ -216,7 +216,7 @@ def check_leaving(
 ) -> None:
     """Check that what the model is shown and what is covered are the whole state."""
     archive = MemoryArchive()
-    node = Summarizer(archive, limits, piece_tokens=0, trims=False, on_trimmed=None)
+    node = Summarizer(archive, limits, piece_tokens=0, trims=False)
     state: dict[str, object] = {"messages": messages}
     update = answered(node.steps(state, thread()), None).store()
     assert "messages" not in update

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from langchain_core.embeddings import Embeddings
+from langchain_core.language_models import BaseChatModel
 
 from langchain_memengine.config import MemEngineConfig
 from langchain_memengine.engine.memory_engine import MemoryEngine
@@ -20,6 +21,7 @@ def make_engine(
     root: Path | None = None,
     *,
     embeddings: Embeddings | None = None,
+    chat_model: BaseChatModel | str | None = None,
     clock: FixedClock | None = None,
     read_only: bool = False,
     **settings: Any,
@@ -30,6 +32,7 @@ def make_engine(
         root,
         MemEngineConfig.model_validate(given),
         embeddings=embeddings,
+        chat_model=chat_model,
         clock=clock or FixedClock(),
         read_only=read_only,
     )

@@ -1,0 +1,128 @@
+"""Two people talk to an agent for three weeks; what is known of each at the end, and what was.
+
+Offline, on a simulated clock, with a script in the place of a chat model:
+
+    python examples/learning.py
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.runnables import RunnableLambda
+
+from langchain_memengine import Actor, MemEngineConfig, MemoryEngine
+
+ANN, BOB = Actor("ann"), Actor("bob")
+
+WEEKS: Sequence[Sequence[BaseMessage]] = (
+    (
+        HumanMessage("Hello, I live in Rome. I am allergic to peanuts.", name="ann"),
+        AIMessage("Noted: Ann lives in Paris."),  # wrong, and nobody corrects it
+        HumanMessage("I live in Oslo. We deploy the shop on Tuesdays.", name="bob"),
+        HumanMessage("I eat nothing but segmentation faults for breakfast, haha.", name="bob"),
+    ),
+    (
+        HumanMessage("A correction: I am allergic to walnuts, not to peanuts.", name="ann"),
+        HumanMessage("From now on we deploy the shop on Thursdays.", name="bob"),
+    ),
+    (
+        HumanMessage("I moved to Bern last weekend. I like hiking.", name="ann"),
+        AIMessage("Bob told me that he hates hiking."),  # he did not
+        HumanMessage("My password for the shop is hunter22.", name="bob"),
+    ),
+)
+
+HOME, ALLERGY = ("user", "lives in", True), ("user", "allergic to", False)
+SHOP = ("shop", "deploys on", True)
+
+# What the script finds, wherever a prompt holds the quote: (quote, fact, (subject, relation, one)).
+FOUND = (
+    ("I live in Rome", "User lives in Rome.", HOME),
+    ("I am allergic to peanuts", "User is allergic to peanuts.", ALLERGY),
+    ("I live in Oslo", "User lives in Oslo.", HOME),
+    ("we deploy the shop on Tuesdays", "The shop deploys on Tuesdays.", SHOP),
+    (
+        "I am allergic to walnuts, not to peanuts",
+        "User is allergic to walnuts, not to peanuts.",
+        ALLERGY,
+    ),
+    ("we deploy the shop on Thursdays", "The shop deploys on Thursdays.", SHOP),
+    ("I moved to Bern", "User lives in Bern.", HOME),
+    ("I like hiking", "User likes hiking.", ("user", "likes", False)),
+)
+
+# What it makes up every time, as models do: the agent's claims. No person's words prove them.
+MADE_UP = (
+    ("Ann lives in Paris", "User lives in Paris.", HOME),
+    ("he hates hiking", "User hates hiking.", ("user", "hates", False)),
+)
+
+
+def script(prompt: Sequence[BaseMessage]) -> str:
+    """Answer as a chat model would: facts for a transcript, verdicts for a new fact."""
+    asked = str(prompt[1].content)
+    if asked.startswith("New fact:"):
+        older = re.findall(r"^\[(\d+)\]", asked, re.MULTILINE)
+        verdicts = [{"number": int(number), "verdict": "contradicts"} for number in older]
+        return json.dumps({"reasoning": "Only one can be true.", "verdicts": verdicts})
+    found = [one for one in FOUND if one[0].lower() in asked.lower()]
+    facts = [
+        {
+            "quote": quote,
+            "about": "environment" if subject == "shop" else "person",
+            "subject": subject,
+            "relation": relation,
+            "exclusive": exclusive,
+            "text": text,
+        }
+        for quote, text, (subject, relation, exclusive) in (*found, *MADE_UP)
+    ]
+    return json.dumps({"reasoning": "The breakfast is a joke.", "facts": facts})
+
+
+class SimulatedClock:
+    """The time; it passes when it is told to."""
+
+    def __init__(self) -> None:
+        self.now = datetime(2026, 5, 4, 9, 0, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        """Return the time now."""
+        return self.now
+
+
+def main() -> None:
+    """Let three weeks pass, and tell what was learnt."""
+    clock = SimulatedClock()
+    # An application opens its memory with MemoryEngine.open("memory", chat_model="openai:…").
+    with MemoryEngine(
+        None,
+        MemEngineConfig(worker="off"),
+        embeddings="local",
+        chat_model=RunnableLambda(script),
+        clock=clock,
+    ) as engine:
+        for week, messages in enumerate(WEEKS, start=1):
+            engine.learn(messages, thread_id=f"week {week}")
+            engine.run_jobs()  # what a worker does in the background
+            clock.now += timedelta(weeks=1)
+        for actor in (ANN, BOB):
+            print(f"{actor.user_id}:")
+            for record in engine.facts(actor=actor):
+                print(f"  {record.text}")
+        print("what ann is asked about:")
+        print(f"  {engine.search('Where does the user live?', 1, actor=ANN).hits[0].text}")
+        print("what was believed of ann:")
+        for version in engine.history_of("user", actor=ANN):
+            until = f"until {version.until:%d %B}" if version.until else "still"
+            evidence = version.fact.metadata["evidence"]
+            print(f'  {version.fact.text} ({until}; "{evidence}")')
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,53 @@
+"""Which records are known and current, seen from the newest branches or from one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from langchain_memengine.retrieval.branches import hidden_commits
+from langchain_memengine.storage import records, supersessions
+from langchain_memengine.storage.database import Transaction
+from langchain_memengine.storage.record_values import MemoryRecord, Place, RecordFilter
+
+_PAGE = 500
+
+
+def known_records(
+    tx: Transaction,
+    page: Sequence[MemoryRecord],
+    *,
+    current: bool,
+    head: str | None = None,
+) -> list[MemoryRecord]:
+    """Return those of these records that a branch knows, and nothing took the place of.
+
+    Args:
+        tx: A view of the database.
+        page: The records, in any order, which is kept.
+        current: Leave out those that are superseded.
+        head: Branch whose conversation counts as it has it; default: as its newest one has it.
+    """
+    over = supersessions.of_records(tx, [record.id for record in page]) if current else []
+    commits = {record.commit_id for record in page} | {one.commit_id for one in over}
+    hidden = hidden_commits(tx, [commit for commit in commits if commit is not None], head)
+    superseded = {one.old_id for one in over if one.commit_id not in hidden}
+    return [r for r in page if r.id not in superseded and r.commit_id not in hidden]
+
+
+def all_known(
+    tx: Transaction,
+    places: Sequence[Place],
+    wanted: RecordFilter,
+    *,
+    current: bool,
+    head: str | None = None,
+) -> list[MemoryRecord]:
+    """Return all records of some places that are wanted and known, newest first."""
+    found: list[MemoryRecord] = []
+    after = None
+    while True:
+        page = records.page(tx, places, wanted, after=after, limit=_PAGE)
+        found += known_records(tx, page, current=current, head=head)
+        if len(page) < _PAGE:
+            return found
+        after = page[-1]
