@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -178,8 +178,9 @@ class Forgetting(Erasing, Remembering):
     def _forget(
         self, found: Doomed, words: Erasure, wanted: Selection, actor: Actor
     ) -> ForgetReport:
-        owners = self._owners_in_reach(found, wanted, actor)
         with self._database.read() as tx:
+            shared = doomed.owners_of_messages(tx, visibility.THREAD_OWNERS)
+            owners = self._owners_in_reach(found, wanted, actor, shared)
             self._add_what_holds(tx, found, words, owners, actor)
         removed: Counter[str] = Counter()
         for hook in self.forget_hooks:
@@ -199,16 +200,19 @@ class Forgetting(Erasing, Remembering):
         )
 
     def _owners_in_reach(
-        self, found: Doomed, wanted: Selection, actor: Actor
+        self, found: Doomed, wanted: Selection, actor: Actor, shared: Collection[str]
     ) -> tuple[str, ...] | None:
-        """Return whose messages, notes and jobs are searched for the words; ``None`` is all."""
+        """Return whose messages, notes and jobs are searched for the words; ``None`` is all.
+
+        An admin also reaches what conversations of several users keep (``shared``).
+        """
         mine = visibility.owner_of("personal", actor)
         if not actor.is_admin:
             return (mine,)
         if wanted.thread_id is not None or wanted.source is not None:
             return None
         personal = {record.owner for record in found.records}
-        return tuple({"", mine, wanted.owner or "", *personal})
+        return tuple({"", mine, wanted.owner or "", *personal, *shared})
 
     def _add_what_holds(
         self,
@@ -224,7 +228,7 @@ class Forgetting(Erasing, Remembering):
             derived = [
                 source
                 for source in doomed.holding_sources(
-                    tx, self._writable_partitions(found, actor), words.holds
+                    tx, self._writable_partitions(found, owners, actor), words.holds
                 )
                 if source.startswith(_DERIVED)
             ]
@@ -233,8 +237,12 @@ class Forgetting(Erasing, Remembering):
         spoken = doomed.chunks_of_messages(tx, found.messages)
         found.chunks = unique([*found.chunks, *spoken])
 
-    def _writable_partitions(self, found: Doomed, actor: Actor) -> list[str]:
+    def _writable_partitions(
+        self, found: Doomed, owners: Sequence[str] | None, actor: Actor
+    ) -> list[str]:
         keys = {partition_key("personal", visibility.owner_of("personal", actor))}
+        threads = (one for one in owners or () if one.startswith(visibility.THREAD_OWNERS))
+        keys |= {partition_key("personal", one) for one in threads}
         if actor.is_admin:
             keys |= {chunk.partition_key for chunk in found.chunks}
             keys |= set(visibility.readable_partitions(actor))

@@ -25,7 +25,8 @@ _TRUST_OF: dict[Origin, Trust] = {
 }
 
 
-_THREAD = "thread:"  # no slug holds a colon, so no user's folder has such a name
+THREAD_OWNERS = "thread:"
+"""How owners begin that are conversations of several users; no slug of a user holds a colon."""
 
 
 def readable_partitions(actor: Actor) -> tuple[str, ...]:
@@ -44,7 +45,7 @@ def readable_places(actor: Actor) -> tuple[tuple[Scope, str], ...]:
 
 def thread_owner(thread_id: str) -> str:
     """Return the owner of what several users' conversation leaves behind: nobody but itself."""
-    return _THREAD + hashlib.sha256(clean_text(thread_id).encode()).hexdigest()
+    return THREAD_OWNERS + hashlib.sha256(clean_text(thread_id).encode()).hexdigest()
 
 
 def thread_partition(thread_id: str) -> str:

@@ -169,6 +169,16 @@ def chunks_of_paths(tx: Transaction, workspace_id: str, paths: Sequence[str]) ->
     ]
 
 
+def owners_of_messages(tx: Transaction, prefix: str) -> frozenset[str]:
+    """Return the owners of messages that begin with a prefix."""
+    rows = tx.connection.execute(
+        select(messages.c.owner)
+        .where(messages.c.store_id == tx.store_id, messages.c.owner.startswith(prefix))
+        .distinct()
+    )
+    return frozenset(owner for (owner,) in rows)
+
+
 def old_archive(tx: Transaction, before: datetime, owners: Collection[str] | None) -> Doomed:
     """Return the messages that were archived before a time, with their chunks."""
     is_archived = messages.c.key.in_(
