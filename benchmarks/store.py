@@ -4,9 +4,9 @@
     python benchmarks/store.py --xquad path/to/xquad-en.json --embeddings local
 
 Without ``--xquad`` it times searches over made-up items: of all items, of the share of one user in
-ten, of all with a filter that half of them pass, and of all with a put before each search. With it, it counts how often
-the paragraph of a question of XQuAD is among the first five; the file is not part of this
-repository.
+ten, of all with a filter that half of them pass, and of all with a put before each search. With it,
+it counts how often the paragraph of a question of XQuAD is among the first five; the file is not
+part of this repository.
 """
 
 from __future__ import annotations
