@@ -24,6 +24,7 @@ check: $(STAMP) ## Check format, lint, types and layers
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/mypy examples/agent.py
 	$(BIN)/lint-imports
 
 format: $(STAMP) ## Format the code and fix what ruff can fix
@@ -45,12 +46,16 @@ soak: export MEMENGINE_MACHINE ?= 5000
 soak: $(STAMP) ## The same as reliability, full size
 	@$(BIN)/python -m integration_tests.figures
 
-bench: $(BENCH_STAMP) ## Compare with peers, briefly: search, indexes, opening, compaction, graph
+bench: $(BENCH_STAMP) ## Compare with peers, briefly: search, indexes, memory, compaction, graph, …
 	$(BIN)/python benchmarks/search.py --chunks 1000
 	$(BIN)/python benchmarks/keywords.py --chunks 1000
+	$(BIN)/python benchmarks/filtered.py --chunks 2000 --queries 60
+	$(BIN)/python benchmarks/growth.py --sizes 1000 4000
 	$(BIN)/python benchmarks/indexing.py --chunks 1000
 	$(BIN)/python benchmarks/opening.py --chunks 1000
 	$(BIN)/python benchmarks/store.py --items 1000
+	$(BIN)/python benchmarks/memory.py --chunks 2000
+	$(BIN)/python benchmarks/syncing.py --files 1000
 	$(BIN)/python benchmarks/compaction.py --histories 200
 	$(BIN)/python benchmarks/turns.py --turns 200
 	$(BIN)/python benchmarks/graph.py --entities 1000 --relations 4000

@@ -55,21 +55,24 @@ def main() -> None:
     parser.add_argument("--turn", type=int, default=10, help="queries asked of each side in a row")
     parser.add_argument("--embeddings", default="stub", help="stub, local or local:minilm")
     parser.add_argument("--ranking", default="balanced")
+    parser.add_argument("--vector-search", default="auto", help="auto, exact or chroma")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
 
-    from langchain_memengine import MemEngineRetriever, MemoryEngine
+    from langchain_memengine import MemEngineConfig, MemEngineRetriever, MemoryEngine
 
     texts = chunks(options.chunks)
     embeddings = embeddings_named(options.embeddings)
+    config = MemEngineConfig(vector_search=options.vector_search)
     with (
         tempfile.TemporaryDirectory() as root,
-        MemoryEngine.open(root, embeddings=embeddings) as engine,
+        MemoryEngine.open(root, config=config, embeddings=embeddings) as engine,
     ):
         started = time.process_time()
         engine.add_texts(texts)
         engine.search("warm up")
         indexing_s = time.process_time() - started
+        engine.wait_for_chroma()  # what it is still filled with would count as searching
         ours = MemEngineRetriever(engine=engine, k=K, ranking=options.ranking)
         peer = ensemble(texts, embeddings)
         times = interleaved(
@@ -85,6 +88,7 @@ def main() -> None:
             "turn": options.turn,
             "embeddings": options.embeddings,
             "ranking": options.ranking,
+            "vector_search": options.vector_search,
             **times,
             "ratio": times["ensemble"]["p50_ms"] / times["memengine"]["p50_ms"],
             "stages_ms": stages,

@@ -7,6 +7,7 @@ import json
 import resource
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,57 @@ def interleaved(
         name: {"p50_ms": float(np.median(each)), "p99_ms": float(np.percentile(each, 99))}
         for name, each in times.items()
     }
+
+
+def cpu_seconds(work: Callable[[], object]) -> float:
+    """Return the processor time of some work, all threads together."""
+    started = time.process_time()
+    work()
+    return time.process_time() - started
+
+
+class Stages:
+    """Books processor time on stages by wrapping the functions that do the work.
+
+    Time in a wrapped function that another one calls is the inner one's alone.
+
+    Attributes:
+        seconds: By stage, in the order in which they were first named.
+    """
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._last = 0.0
+        self._running: list[str] = []
+
+    def book(self, stage: str, owner: object, name: str) -> None:
+        """Wrap the function of this name, here and wherever it is looked up in ``owner``."""
+        work = getattr(owner, name)
+        self.seconds.setdefault(stage, 0.0)
+
+        @wraps(work)
+        def timed(*args: object, **kwargs: object) -> object:
+            self._pass_to(stage)
+            try:
+                return work(*args, **kwargs)
+            finally:
+                self._pass_back()
+
+        setattr(owner, name, timed)
+
+    def _pass_to(self, stage: str) -> None:
+        self._lap()
+        self._running.append(stage)
+
+    def _pass_back(self) -> None:
+        self._lap()
+        self._running.pop()
+
+    def _lap(self) -> None:
+        now = time.process_time()
+        if self._running:
+            self.seconds[self._running[-1]] += now - self._last
+        self._last = now
 
 
 def resident_mb() -> float:

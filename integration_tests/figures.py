@@ -18,17 +18,15 @@ from pathlib import Path
 Rows = dict[str, Counter[str]]
 
 HALVES = (
-    (
-        "integration_tests/reliability/test_failpoints.py",
-        "integration_tests/reliability/test_job_kills.py",
-        "tests/engine/test_model_machine.py",
-    ),
+    ("integration_tests/reliability/test_failpoints.py",),
     (
         "integration_tests/reliability/test_engine_kills.py",
+        "integration_tests/reliability/test_job_kills.py",
         "integration_tests/reliability/test_chroma_damage.py",
         "integration_tests/reliability/test_fuzzed_files.py",
         "integration_tests/models/test_provider_faults.py",
         "tests/engine/test_chroma_damage.py",
+        "tests/engine/test_model_machine.py",
     ),
 )
 WITHOUT_FIGURES = "not doctor and not hangs and not worker and not heartbeat and not later"

@@ -5,7 +5,16 @@ import sys
 
 import pytest
 
-HEAVY = ("chromadb", "sqlalchemy", "langchain_openai", "wordllama", "numpy", "langchain_core")
+HEAVY = (
+    "chromadb",
+    "sqlalchemy",
+    "langchain_openai",
+    "wordllama",
+    "numpy",
+    "langchain_core",
+    "langchain",
+    "mcp",
+)
 
 
 def loaded_by(statement: str) -> set[str]:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from langchain_memengine.faces.document_index import MemEngineDocumentIndex
     from langchain_memengine.faces.graph_nodes import graph_extraction
     from langchain_memengine.faces.history import MemEngineChatMessageHistory
+    from langchain_memengine.faces.middleware import MemoryMiddleware
     from langchain_memengine.faces.nodes import MemoryState, flush_node, summarization_node
     from langchain_memengine.faces.recall_node import RecallState, recall_node
     from langchain_memengine.faces.reranker import DecayReranker
@@ -51,11 +52,13 @@ if TYPE_CHECKING:
     from langchain_memengine.storage.experience_values import Experience
     from langchain_memengine.storage.graph_values import Entity, Relation
     from langchain_memengine.storage.job_values import Job
+    from langchain_memengine.storage.record_values import MemoryRecord
     from langchain_memengine.types import (
         Actor,
         Explanation,
         Fact,
         Filter,
+        ForgetReport,
         Hit,
         IndexReport,
         Receipt,
@@ -77,6 +80,7 @@ _HOMES = {
     "Fact": "types",
     "Filter": "types",
     "GraphDocument": "graph.documents",
+    "ForgetReport": "types",
     "Hit": "types",
     "IndexReport": "types",
     "Job": "storage.job_values",
@@ -88,7 +92,9 @@ _HOMES = {
     "MemEngineRetriever": "faces.retriever",
     "MemEngineStore": "faces.store",
     "MemoryEngine": "engine.memory_engine",
+    "MemoryMiddleware": "faces.middleware",
     "MemoryState": "faces.nodes",
+    "MemoryRecord": "storage.record_values",
     "Ranking": "config",
     "RecallState": "faces.recall_node",
     "Recalled": "retrieval.recall",
@@ -121,6 +127,7 @@ __all__ = [
     "Explanation",
     "Fact",
     "Filter",
+    "ForgetReport",
     "GraphDocument",
     "Hit",
     "IndexReport",
@@ -133,6 +140,8 @@ __all__ = [
     "MemEngineRetriever",
     "MemEngineStore",
     "MemoryEngine",
+    "MemoryMiddleware",
+    "MemoryRecord",
     "MemoryState",
     "Ranking",
     "RecallState",

@@ -84,7 +84,8 @@ class Provenance:
 
     Attributes:
         scope: Who may read and write it.
-        owner: Folder name of the user (``slug(user_id)``) for ``personal`` memory, else ``""``.
+        owner: Whose ``personal`` memory it is, else ``""``: folder name of the user
+            (``slug(user_id)``), or ``thread:…`` for what several users' conversation archived.
         origin: Where the text came from.
         trust: How far it may influence the agent.
         path: Workspace-relative path of a file, with ``/``; ``""`` when it is no file.
@@ -262,7 +263,7 @@ class Hit:
         heading: Headings the chunk stands under.
         tokens: Estimated tokens of ``text``.
         scope: Who may read it.
-        owner: Folder name of the user for personal memory, else ``""``.
+        owner: Folder name of the user, or ``thread:…``, for personal memory, else ``""``.
         event_at: When what it tells happened; ``None`` never ages.
         metadata: The user's own values.
         receipt: Why it stands here.
@@ -366,6 +367,42 @@ class IndexReport:
     def complete(self) -> bool:
         """Whether everything that should be indexed is, with its embedding."""
         return not (self.failed or self.pending or self.degraded)
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetReport:
+    """What was forgotten.
+
+    Attributes:
+        removed: How many there were of each kind: ``records``, ``revisions``, ``chunks``,
+            ``embeddings``, ``access counts``, ``messages``, ``notes``, ``sessions``,
+            ``recorded queries``, ``jobs``; kinds without any are left out.
+        out_of_reach: Where the words may still be, in sentences; what the engine knows of them
+            comes first, what it cannot know after.
+    """
+
+    removed: Mapping[str, int] = field(default_factory=dict)
+    out_of_reach: tuple[str, ...] = ()
+
+    @property
+    def total(self) -> int:
+        """How many there were of all kinds together."""
+        return sum(self.removed.values())
+
+
+@dataclass(frozen=True, slots=True)
+class ImportReport:
+    """What an import did, each by kind: ``records``, ``texts``, ``messages``, ``notes``.
+
+    Attributes:
+        imported: What is new.
+        unchanged: What was there already, just the same.
+        skipped: What was left out, by reason.
+    """
+
+    imported: Mapping[str, int] = field(default_factory=dict)
+    unchanged: Mapping[str, int] = field(default_factory=dict)
+    skipped: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

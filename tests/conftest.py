@@ -8,6 +8,7 @@ from pytest_socket import disable_socket
 
 # Contracts are no test modules: pytest must be told to explain their assertions.
 pytest.register_assert_rewrite(
+    "tests.engine.contract_lineage",
     "tests.faces.store_contract",
     "tests.storage.contract",
     "tests.storage.contract_chunks",
@@ -16,6 +17,7 @@ pytest.register_assert_rewrite(
     "tests.storage.contract_experiences",
     "tests.storage.contract_items",
     "tests.storage.contract_jobs",
+    "tests.storage.contract_records",
 )
 
 # No deadline: the first example pays for lazy imports, and shared runners are slow at random.

@@ -13,7 +13,7 @@ from langchain_memengine.engine.memory_engine import MemoryEngine
 from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.faces.history import MemEngineChatMessageHistory
 from langchain_memengine.faces.retriever import MemEngineRetriever
-from langchain_memengine.types import Filter, SearchResult
+from langchain_memengine.types import Actor, Filter, SearchResult
 from tests.fakes.clock import START
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine, write
@@ -21,8 +21,10 @@ from tests.fakes.engines import make_engine, write
 TWINS = {
     "aadd_documents": "add_documents",
     "acommit": "commit",
+    "aforget": "forget",
     "aindex_file": "index_file",
     "arecall": "recall",
+    "aremember": "remember",
     "arestore": "restore",
     "asearch": "search",
     "async_files": "sync",
@@ -104,6 +106,20 @@ async def test_commits_and_restored_messages_are_the_same(engines):
     one.archive.commit("t", head, "archive", [HumanMessage("hi", id="1")], now=START)
     assert await one.arestore("t", ["1"]) == one.restore("t", ["1"])
     assert await one.arestore("t", head=head) == one.restore("t", head=head) == []
+
+
+async def test_records_are_remembered_the_same(engines):
+    one, two = engines
+    options = {"id": "r", "metadata": {"a": 1}, "actor": Actor("alice")}
+    assert await one.aremember("tea", **options) == two.remember("tea", **options)
+
+
+async def test_records_are_forgotten_the_same(engines):
+    for engine in engines:
+        engine.remember("tea", id="r", thread_id="t")
+    one, two = engines
+    assert await one.aforget(["r"]) == two.forget(["r"])
+    assert await one.aforget(thread="t") == two.forget(thread="t")
 
 
 async def test_history_answers_the_same(engines):

@@ -2,6 +2,7 @@
 
 import ast
 import importlib.util
+import json
 import re
 import shlex
 from datetime import UTC, datetime, timedelta
@@ -97,6 +98,48 @@ def test_tests_that_the_page_of_interfaces_names_exist():
     assert [path for path, _ in named if not (ROOT / path).is_file()] == []
     functions = [*(name for _, name in named if name), *re.findall(r"`(test_\w+)`", page)]
     assert [name for name in functions if not re.search(rf"(def|class) {name}\b", tests)] == []
+
+
+def test_recipes_for_agents_run_in_order(somewhere, capsys):
+    page = (ROOT / "docs" / "agents.md").read_text(encoding="utf-8")
+    seen: dict[str, object] = {"__name__": "recipe"}
+    for block in re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE):
+        exec(compile(block, "agents.md", "exec"), seen)  # noqa: S102  # the point of the test
+    told = capsys.readouterr().out
+    team, anna = told.split("['human', 'ai']\nNothing was amiss.\n")
+    assert "Deploys happen on Tuesdays." in team
+    assert anna.count("Anna likes her tea green.") == 1
+
+
+def test_configuration_of_mcp_clients_starts_our_command(somewhere):
+    page = (ROOT / "docs" / "agents.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"^```json\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    server = json.loads(block)["mcpServers"]["memory"]
+    assert server["command"] == "memengine"
+    refused = CliRunner().invoke(app, server["args"])  # /home/anna is nobody's here
+    assert (refused.exit_code, "There is no memory at" in refused.output) == (2, True)
+
+
+def test_recipe_of_records_runs_and_tells_the_truth(somewhere, capsys):
+    page = (ROOT / "docs" / "records.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    exec(compile(block, "records.md", "exec"), {})  # noqa: S102  # the point of the test
+    found, forgotten = capsys.readouterr().out.splitlines()
+    assert set(ast.literal_eval(found)) <= {"Ann likes milk now.", "Ann is in Rome."}
+    assert "Ann likes milk now." in found
+    assert forgotten.startswith("1 Backups")
+
+
+def test_recipes_for_graphs_run_in_order(somewhere, capsys):
+    page = (ROOT / "docs" / "recipes.md").read_text(encoding="utf-8")
+    seen: dict[str, object] = {"__name__": "recipe"}
+    for block in re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE):
+        exec(compile(block, "recipes.md", "exec"), seen)  # noqa: S102  # the point of the test
+    same_thread, other_thread, other_user, agent = capsys.readouterr().out.splitlines()
+    assert (same_thread, other_thread, other_user) == ("True", "True", "False")
+    assert agent == "True True"
+    assert max(map(len, seen["prompts"])) < 26  # as many as there were without the summary
+    seen["engine"].close()
 
 
 def test_first_python_block_is_a_retriever_in_under_ten_lines():

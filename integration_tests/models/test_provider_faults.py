@@ -1,7 +1,5 @@
 """Three clients, eleven faults, embeddings and chat: nothing crashes, is lost, or is made up."""
 
-from datetime import UTC, datetime
-
 import numpy as np
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
@@ -59,7 +57,7 @@ def spec(request):
     return request.param
 
 
-def engine_on(root, spec, clock, waits):
+def engine_on(root, spec, clock):
     engine = make_engine(
         root,
         embeddings=spec,
@@ -68,7 +66,7 @@ def engine_on(root, spec, clock, waits):
         sync_on_search=False,
         vector_search="exact",
     )
-    engine._embedding._embedder._sleep = waits.append
+    engine._embedding._embedder._sleep = lambda seconds: None
     return engine
 
 
@@ -88,12 +86,13 @@ def test_embeddings_that_cannot_be_had_are_made_up_for(
     server, spec, kind, knows_its_model, tmp_path, record_property
 ):
     record_property("figures", (EMBEDDINGS, {"tried": 1}))
-    clock, waits = FixedClock(datetime(2026, 5, 19, tzinfo=UTC)), []
-    with engine_on(tmp_path, spec, clock, waits) as engine:
+    clock = FixedClock()
+    with engine_on(tmp_path, spec, clock) as engine:
         if knows_its_model:
             engine.add_texts(["known before"])
         server.fail(*[EMBEDDING_FAULTS[kind]] * LASTING)
         engine.add_texts(TEXTS)
+        assert [job.kind for job in engine.jobs("ready")] == ["embed"] * (kind != "short")
         (tmp_path / "note.md").write_text(NOTE)
         report = engine.sync()
         assert (report.indexed, report.failed) == (1, ())

@@ -48,7 +48,7 @@ def check(folder: Path) -> tuple[Told, State]:
     with open_engine(root, lambda: now, sync_on_search=False) as engine:
         report = engine.sync()
         assert report.failed == ()
-        state = told.settled(words_of(engine.search("common", EVERYTHING)))
+        state = told.settled(words_of(engine.search("common", EVERYTHING)), root)
         words = sorted(state.values())
         check_index(engine, root, ["common tea", *words[:1]], now)
         engine.add_texts([text_of(SENTINEL)], ids=["sentinel"])

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 WORD = re.compile(r"unique\w+x")
+FILE = "file "
+"""What the names of files begin with."""
 
 State = dict[str, str]
 Change = Mapping[str, str | None]
@@ -62,17 +64,25 @@ class Told:
             return set(), set()
         return (either[0] & either[1]) - found, found - (either[0] | either[1])
 
-    def settled(self, found: set[str]) -> State:
-        """Return the state that the words found belong to.
+    def settled(self, found: set[str], root: Path) -> State:
+        """Return the state that the words found and the files below ``root`` belong to.
 
         Raises:
             AssertionError: Neither what was acknowledged nor that with the pending change.
         """
         for state in (self.state, after(self.state, self.pending)):
-            if set(state.values()) == found:
+            if set(state.values()) == found and self._has_its_files(state, root):
                 return state
         missing, ghosts = self.differences(found)
         raise AssertionError(f"lost {missing}, ghosts {ghosts}, half of {self.pending}")
+
+    def _has_its_files(self, state: State, root: Path) -> bool:
+        """Return whether a file is there if the state has it: a rename leaves the words alone."""
+        return all(
+            (root / name.removeprefix(FILE)).exists() == (name in state)
+            for name in self.state.keys() | self.pending.keys()
+            if name.startswith(FILE)
+        )
 
 
 def read(path: Path, state: State) -> Told:

@@ -38,6 +38,11 @@ class Scenario:
     vector_search: str = "exact"
 
 
+def _first_text(user: User) -> None:
+    user.put("1")
+    user.engine.close()
+
+
 def _texts(user: User) -> None:
     user.put("1", "2", "new")
     user.delete("2", "3")
@@ -56,6 +61,7 @@ def _files(user: User) -> None:
 
 def _notes(user: User) -> None:
     user.append_to_the_day()
+    user.append_to_the_day()  # to a file that is there
     user.pin_a_fact()
     user.write_task("1")
     user.learn()
@@ -85,7 +91,7 @@ def _chroma(user: User) -> None:
 
 
 SCENARIOS = {
-    "new store": Scenario(_texts, is_new=True),
+    "new store": Scenario(_first_text, is_new=True),
     "texts": Scenario(_texts),
     "files": Scenario(_files),
     "notes": Scenario(_notes),

@@ -44,7 +44,7 @@ def test_killed_again_and_again_it_loses_nothing_and_finds_nothing_deleted(
         )
         time.sleep(generator.uniform(0, 0.02))
         kill(process)
-        assert processes.lines("failures") == [], f"cycle {cycle}"
+        assert processes.lines("failures") == [], "\n".join(processes.lines("failures"))
         told, _ = check(folder)
         acknowledged += told.acknowledged
         interrupted += bool(told.pending)

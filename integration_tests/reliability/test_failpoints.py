@@ -20,6 +20,8 @@ from integration_tests.reliability.scenarios import SCENARIOS, Fault, Scenario, 
 from integration_tests.reliability.user import NotDoneError, User
 from langchain_memengine.errors import MemEngineError
 
+pytestmark = pytest.mark.timeout(600)
+
 PROGRAM = Path(__file__).with_name("engine_processes.py")
 ERRORS = {
     errno.ENOSPC: sqlite3.SQLITE_FULL,
@@ -68,7 +70,7 @@ def test_a_process_that_ends_at_any_step_loses_nothing(processes, prepared, name
         fill(folder, SCENARIOS[name], prepared)
         process = processes.start("use up to", name, point)
         wait_for(lambda: not is_alive(process), "the end of a process")  # noqa: B023
-        assert processes.lines("failures") == []
+        assert processes.lines("failures") == [], "\n".join(processes.lines("failures"))
         is_whole = json.dumps(["end", None]) in processes.lines("journal")
         told, _ = check(folder)
         if is_whole:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from integration_tests.reliability.journal import WORD, Change, Journal, State, after, text_of
+from integration_tests.reliability.journal import FILE, WORD, Change, Journal, State, after, text_of
 from langchain_memengine.conversation.lineage import join_heads
 from langchain_memengine.engine.memory_engine import MemoryEngine
 from langchain_memengine.types import Fact, SearchResult
@@ -98,18 +98,18 @@ class User:
     def write_file(self, name: str) -> None:
         word = self.word()
         path = self.root / name
-        self.change({f"file {name}": word}, lambda: self._sync(write_atomic, path, text_of(word)))
+        self.change({f"{FILE}{name}": word}, lambda: self._sync(write_atomic, path, text_of(word)))
 
     def rename_file(self, old: str, new: str) -> None:
-        if f"file {old}" in self.state:
-            change = {f"file {old}": None, f"file {new}": self.state[f"file {old}"]}
+        if f"{FILE}{old}" in self.state:
+            change = {f"{FILE}{old}": None, f"{FILE}{new}": self.state[f"{FILE}{old}"]}
             path = self.root / new
             path.parent.mkdir(parents=True, exist_ok=True)
             self.change(change, lambda: self._sync(_replace, self.root / old, path))
 
     def remove_file(self, name: str) -> None:
-        if f"file {name}" in self.state:
-            self.change({f"file {name}": None}, lambda: self._sync(_unlink, self.root / name))
+        if f"{FILE}{name}" in self.state:
+            self.change({f"{FILE}{name}": None}, lambda: self._sync(_unlink, self.root / name))
 
     def append_to_the_day(self) -> None:
         word = self.word()

@@ -18,7 +18,9 @@ from langchain_memengine.cli import (
     graphing,
     jobs,
     keeping,
+    records,
     searching,
+    serving,
 )
 from langchain_memengine.cli.failing import OneLineErrors
 from langchain_memengine.cli.terminal import say
@@ -65,7 +67,11 @@ for _command in (
     searching.explain,
     searching.recall,
     keeping.stats,
+    records.forget,
+    records.export,
+    records.audit,
     jobs.worker,
+    serving.mcp,
     doctor.doctor,
     backup.backup,
     backup.restore,
@@ -73,6 +79,7 @@ for _command in (
     app.command()(_command)
 app.add_typer(graphing.app, name="graph")
 app.command("eval")(evaluating.evaluate)  # not the name of a function: `eval` is Python's own
+app.command("import")(records.import_)  # a keyword of Python
 app.add_typer(jobs.app)
 app.add_typer(experiences.app)
 

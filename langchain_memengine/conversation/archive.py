@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -34,15 +34,13 @@ from langchain_memengine.workspace.notes import Notes
 class SqlArchive:
     """Archives messages in the database, and as Markdown for people to read.
 
-    What belongs to one person is archived in their personal memory. Anything else goes where the
-    engine's own actor keeps things: to everyone's memory when that is an admin, so a service with
-    several users names an owner, or opens the engine for an actor who is none.
+    What one user's conversation leaves is their personal memory. What several users' leaves belongs
+    to the conversation: only who names its id reads it, and it is never everyone's.
 
     Args:
         database: Where rows go.
         indexer: Makes the messages searchable.
         config: How texts are cut.
-        actor: Whose the archive is when no owner is named.
         notes: Where transcripts go; ``None`` writes none.
     """
 
@@ -52,13 +50,11 @@ class SqlArchive:
         indexer: Indexer,
         config: MemEngineConfig,
         *,
-        actor: Actor,
         notes: Notes | None,
     ) -> None:
         self._database = database
         self._committer = Committer(database, indexer)
         self._config = config
-        self._actor = actor
         self._notes = notes
 
     def commit(  # noqa: PLR0913  # what the nodes of a graph know of a step
@@ -84,8 +80,10 @@ class SqlArchive:
             head: The branch's ``memory_head``.
             kind: What the step does, like ``"archive"``.
             messages: In their order; none is no commit, and the update is empty.
-            summary: What stands for them from now on; personal memory when there is an owner.
-            owner: User id of the one person whose conversation it is; ``""`` for a shared one.
+            summary: What stands for them from now on, remembered where the messages are; ``""``
+                when it is not to be remembered.
+            owner: User id of the one user whose conversation it is; ``""`` when it is several
+                users', and belongs to the thread.
             now: When they are archived.
             checkpoint_id: Where the graph's step began (``runtime.execution_info``).
 
@@ -97,8 +95,7 @@ class SqlArchive:
         if not messages:
             return ""
         whole = identified(messages)
-        who = Actor(owner) if owner else self._actor
-        place = self._provenance(thread_id, who, is_personal=bool(owner))
+        place = _place(thread_id, owner)
         stored = [_stored(message, place) for message in whole]
         new = new_commit(thread_id, head, kind, [message.key for message in stored], now=now)
 
@@ -106,7 +103,7 @@ class SqlArchive:
             unknown = self._not_archived(stored, new)
             pairs = [(m, s) for m, s in zip(whole, stored, strict=True) if s.key in unknown]
             found = dict(self._chunks(pairs, new, place))
-            if owner and summary.strip():
+            if summary.strip():
                 found.update(self._summary(summary, new, place))
             return found
 
@@ -117,7 +114,7 @@ class SqlArchive:
             now=now,
             also=lambda tx: message_rows.archive(tx, new.id, stored, now=now),
         )
-        self._write_transcript(commit, whole, summary, who.user_id if place.owner else "")
+        self._write_transcript(commit, whole, summary, owner)
         return head_update(commit)
 
     def restore(
@@ -126,7 +123,7 @@ class SqlArchive:
         ids: Sequence[str] | None = None,
         *,
         head: str | None = None,
-        owners: Collection[str] = ("",),
+        owner: str = "",
     ) -> list[BaseMessage]:
         """Return archived messages exactly as they were, in the order they were archived.
 
@@ -134,10 +131,11 @@ class SqlArchive:
             thread_id: Conversation they belong to.
             ids: Which ones; all by default.
             head: Of which branch; by default of the thread's newest.
-            owners: Folder names of the users whose archive may be read, ``""`` for the shared one.
+            owner: Folder name of the user who reads what was archived as theirs alone, beside what
+                belongs to the thread.
 
         Raises:
-            NotFoundError: An id is not in the branch's archive, or not for these readers.
+            NotFoundError: An id is not in the branch's archive, or not for this reader.
             UnknownCommitError: The head is none of the thread's.
         """
         thread_id = checked_thread(thread_id)
@@ -147,6 +145,7 @@ class SqlArchive:
                 heads = split_heads(head)
                 commits.require_thread(commits.by_id(tx, heads), heads, thread_id)
             branch = commits.branch(tx, thread_id, heads)
+            owners = {visibility.thread_owner(thread_id), owner} - {""}
             rows = message_rows.archived(tx, thread_id, owners)
         found = {row.message_id: row.body for row in rows if row.commit_id in branch}
         wanted = found.keys() if ids is None else {clean_text(one) for one in ids}
@@ -157,14 +156,6 @@ class SqlArchive:
                 "branch. Pass the head of the branch that archived it, or call without ids."
             )
         return [from_json(body) for message_id, body in found.items() if message_id in wanted]
-
-    def _provenance(self, thread_id: str, who: Actor, *, is_personal: bool) -> Provenance:
-        scope = "personal" if is_personal else visibility.default_scope(who)
-        return Provenance(
-            scope=scope,
-            owner=visibility.owner_of(scope, who),
-            thread_id=checked_thread(thread_id),
-        )
 
     def _not_archived(self, stored: Sequence[StoredMessage], commit: Commit) -> set[str]:
         """Return the keys of messages that the commit's branch has not archived before."""
@@ -218,6 +209,19 @@ class SqlArchive:
         name = rendering.transcript_name(commit, owner)
         text = rendering.transcript(commit, messages, summary)
         self._notes.update(name, lambda old: old or text)
+
+
+def _place(thread_id: str, owner: str) -> Provenance:
+    thread_id = checked_thread(thread_id)
+    return Provenance(
+        scope="personal",
+        owner=(
+            visibility.owner_of("personal", Actor(owner))
+            if owner
+            else visibility.thread_owner(thread_id)
+        ),
+        thread_id=thread_id,
+    )
 
 
 def _stored(message: BaseMessage, place: Provenance) -> StoredMessage:

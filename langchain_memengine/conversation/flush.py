@@ -24,7 +24,6 @@ from langchain_memengine.conversation.thread import (
     Thread,
     lacks_ids,
     messages_of,
-    sole_person,
 )
 from langchain_memengine.conversation.transcript import (
     TokenCounter,
@@ -209,8 +208,8 @@ def _folded(text: str) -> str:
 class KeepsLog(Protocol):
     """Where the days' logs are kept."""
 
-    def append_daily(self, stage: str, body: str, *, owner: str = "", key: str = "") -> str:
-        """Add an entry to the day's log of an owner, or everyone's; the same key is added once."""
+    def append_daily(self, stage: str, body: str, *, owner: str = "", record: str = "") -> str:
+        """Add an entry to the day's log of an owner; that of a record is added once."""
         ...
 
 
@@ -219,7 +218,7 @@ class Flusher:
 
     Args:
         archive: Where the full text of flushed messages goes.
-        log: Where what is worth keeping is written for people to read.
+        log: Where what is worth keeping of an owner's thread is written for people to read.
         flush_tokens: A loop of more is flushed.
         piece_tokens: Tokens of a transcript in one prompt; 0 without a model.
     """
@@ -240,7 +239,7 @@ class Flusher:
             return Step(lambda: {**thread.seen(state, ""), "messages": []})
         if not plan.flushed:
             return Step(lambda: thread.seen(state, plan.note))
-        result = yield from flushing(plan, self._piece_tokens, thread.default_person)
+        result = yield from flushing(plan, self._piece_tokens, thread.owner)
         event = {
             "flushed": len(result.flushed),
             "tokens_before": result.tokens_before,
@@ -252,12 +251,10 @@ class Flusher:
     def _flushed(
         self, state: Mapping[str, Any], thread: Thread, result: FlushResult
     ) -> dict[str, Any]:
-        everything = (*result.messages, *result.flushed)
-        person = sole_person(everything, everything, thread)
-        head = thread.commit(self._archive, "flush", result.flushed, result.text, person)
-        if result.text.strip():
-            key = f"flush {head.partition('<')[0]}"
-            self._log.append_daily(STAGE, result.text, owner=person, key=key)
+        head = thread.commit(self._archive, "flush", result.flushed, result.text)
+        if thread.owner and result.text.strip():  # what a thread shares is in no user's files
+            record = head.partition("<")[0]
+            self._log.append_daily(STAGE, result.text, owner=thread.owner, record=record)
         return thread.seen(state, result.note) | {
             "messages": [RemoveMessage(id=one) for one in result.removable],
             "memory_head": head,

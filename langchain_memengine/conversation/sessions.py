@@ -145,11 +145,15 @@ class MemorySessions:
         Nothing is ranked anew. A chunk that has changed or was forgotten since cannot come back:
         ``degraded`` names it.
         """
-        return [self._replayed(recall) for recall in self.audit(session)]
+        session = self.get(session.id)
+        partitions = (
+            *visibility.readable_partitions(self._actor),
+            visibility.thread_partition(session.thread_id),
+        )
+        return [self._replayed(recall, partitions) for recall in self.audit(session)]
 
-    def _replayed(self, recall: SessionRecall) -> SearchResult:
+    def _replayed(self, recall: SessionRecall, partitions: Sequence[str]) -> SearchResult:
         ids = [recorded["id"] for recorded in recall.hits]
-        partitions = visibility.readable_partitions(self._actor)
         with self._database.read() as tx:
             stored = chunks.by_ids(tx, ids, partitions=partitions, now=self._clock())
         gone = [recorded for recorded in recall.hits if recorded["id"] not in stored]

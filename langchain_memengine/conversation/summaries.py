@@ -77,10 +77,14 @@ def with_previous_context(messages: Sequence[BaseMessage], summary: str) -> list
         return list(messages)
     if not (messages and isinstance(messages[0], SystemMessage)):
         return [SystemMessage(context, id=CONTEXT_ID), *messages]
-    first = messages[0]
+    return [ended_with(messages[0], context), *messages[1:]]
+
+
+def ended_with(prompt: SystemMessage, text: str) -> SystemMessage:
+    """Return a copy of a system message with a text at its end."""
     content = (
-        f"{first.content}{_GAP}{context}"
-        if isinstance(first.content, str)
-        else [*first.content, {"type": "text", "text": context}]
+        f"{prompt.content}{_GAP}{text}"
+        if isinstance(prompt.content, str)
+        else [*prompt.content, {"type": "text", "text": text}]
     )
-    return [first.model_copy(update={"content": content}), *messages[1:]]
+    return prompt.model_copy(update={"content": content})

@@ -32,9 +32,9 @@ from langchain_memengine.conversation.thread import (
     Archive,
     Step,
     Thread,
+    is_the_owners,
     lacks_ids,
     messages_of,
-    sole_person,
 )
 from langchain_memengine.conversation.transcript import (
     TokenCounter,
@@ -144,7 +144,7 @@ class Summarizer:
         if not plan.archived:
             return Step(lambda: self._unchanged(state, thread, plan.note))
         summarised = yield from summarising(
-            plan, state.get("summary") or "", self._piece_tokens, thread.default_person
+            plan, state.get("summary") or "", self._piece_tokens, thread.owner
         )
         note = summarised.note or plan.note
         event = {
@@ -186,8 +186,9 @@ class Summarizer:
         note: str,
     ) -> dict[str, Any]:
         """Store what goes and return the update that removes it."""
-        person = sole_person((*plan.pinned, *plan.archived), plan.history, thread)
-        head = thread.commit(self._archive, "archive", plan.archived, paragraph, person)
+        head = thread.commit(
+            self._archive, "archive", plan.archived, _remembered(plan, thread, paragraph)
+        )
         self._hand_over(plan, thread, head.partition("<")[0])
         summary = with_paragraph(state.get("summary") or "", paragraph)
         update = thread.seen(state, note) | {"summary": summary, "memory_head": head}
@@ -201,9 +202,15 @@ class Summarizer:
     def _hand_over(self, plan: CompactionPlan, thread: Thread, commit_id: str) -> None:
         if self._on_trimmed is None:
             return
-        for person, own in by_person(plan.archived, thread.default_person).items():
+        for person, own in by_person(plan.archived, thread.owner).items():
             if person:
                 self._on_trimmed(person, transcript(own), commit_id)
+
+
+def _remembered(plan: CompactionPlan, thread: Thread, paragraph: str) -> str:
+    """Return the summary, or ``""`` where it would be an owner's memory of what others said."""
+    gone = (*plan.pinned, *plan.archived)
+    return paragraph if not thread.owner or is_the_owners(gone, plan.history, thread) else ""
 
 
 def _covered(state: Mapping[str, Any]) -> Mapping[str, str]:

@@ -29,9 +29,9 @@ class Archive(Protocol):
     ) -> str:
         """Store messages durably and idempotently; return the update for ``memory_head``.
 
-        With an owner all of this is theirs, and the summary becomes their personal memory; without
-        one, what the messages say is for the thread's readers, and the summary for its state only.
-        The update reads ``new<parent+parent``, see ``join_heads``.
+        With an owner all of this is their personal memory; without one it belongs to the thread,
+        and only who names it may read it. The update reads ``new<parent+parent``, see
+        ``join_heads``.
         """
         ...
 
@@ -57,17 +57,17 @@ class Thread:
     checkpoint_id: str | None = None
 
     @property
-    def default_person(self) -> str:
-        """Who wrote a message that names nobody: the user, unless the thread has several."""
+    def owner(self) -> str:
+        """The user, if the thread ran for nobody else; else ``""``.
+
+        Everything in a thread was seen by the users it ran for, and by no others: its archive is
+        the owner's or the thread's, whatever names the messages carry. The owner is also who wrote
+        a message that names nobody.
+        """
         return self.user_id if set(self.users) <= {self.user_id} else ""
 
     def commit(
-        self,
-        archive: Archive,
-        kind: str,
-        messages: Sequence[BaseMessage],
-        summary: str,
-        person: str,
+        self, archive: Archive, kind: str, messages: Sequence[BaseMessage], summary: str
     ) -> str:
         """Archive messages on this branch; return the update for ``memory_head``."""
         return archive.commit(
@@ -76,7 +76,7 @@ class Thread:
             kind,
             messages,
             summary=summary,
-            owner=person,
+            owner=self.owner,
             now=self.now,
             checkpoint_id=self.checkpoint_id,
         )
@@ -104,14 +104,16 @@ class Step:
     event: dict[str, Any] | None = None
 
 
-def sole_person(gone: Sequence[BaseMessage], history: Sequence[BaseMessage], thread: Thread) -> str:
-    """Return the user if all that goes was theirs, with the answers to them; else ``""``.
+def is_the_owners(
+    gone: Sequence[BaseMessage], history: Sequence[BaseMessage], thread: Thread
+) -> bool:
+    """Return whether all that goes was said by the thread's owner, or in answer to them.
 
     Where nobody speaks in what goes, it is whose the whole history is.
     """
-    default = thread.default_person
-    people = by_person(gone, default) or by_person(history, default) or {default: []}
-    return thread.user_id if people.keys() == {thread.user_id} else ""
+    owner = thread.owner
+    people = by_person(gone, owner) or by_person(history, owner) or {owner: []}
+    return bool(owner) and people.keys() == {owner}
 
 
 def join_users(current: Sequence[str], update: Sequence[str]) -> list[str]:

@@ -38,7 +38,6 @@ class Branching(Searching):
             self._database,
             self._indexer,
             self.config,
-            actor=self.actor,
             notes=self._notes if self.root is not None else None,
         )
 
@@ -116,17 +115,17 @@ class Branching(Searching):
         """Return archived messages of a conversation exactly as they were, in their order.
 
         Args:
-            thread_id: The conversation.
+            thread_id: The conversation; who knows its id may read what its users share.
             ids: Which messages; all by default.
             head: Of which branch; by default of the thread's newest.
-            actor: Who asks: they get what is shared, and what is their own.
+            actor: Who asks: they also get what was archived while it was theirs alone.
 
         Raises:
             NotFoundError: An id is not in the branch's archive, or the actor may not read it.
             UnknownCommitError: The head is none of the thread's.
         """
-        owners = ("", visibility.owner_of("personal", actor or self.actor))
-        return self.archive.restore(thread_id, ids, head=head, owners=owners)
+        owner = visibility.owner_of("personal", actor or self.actor)
+        return self.archive.restore(thread_id, ids, head=head, owner=owner)
 
     def history(self, session_id: str, *, actor: Actor | None = None) -> SqlHistory:
         """Return the chat history of one session of a user; each user has sessions of their own."""

@@ -12,6 +12,9 @@ from langchain_memengine.engine.background import BackgroundWork
 from langchain_memengine.engine.branching import Branching
 from langchain_memengine.engine.document_keeping import DocumentKeeping
 from langchain_memengine.engine.experiencing import Experiencing
+from langchain_memengine.engine.exporting import Exporting
+from langchain_memengine.engine.forgetting import Forgetting
+from langchain_memengine.engine.importing import Importing
 from langchain_memengine.engine.item_keeping import ItemKeeping
 from langchain_memengine.engine.maintaining import Maintaining
 from langchain_memengine.engine.note_keeping import NoteKeeping
@@ -27,6 +30,9 @@ CONFIGURED = "configured"
 
 class MemoryEngine(
     Branching,
+    Forgetting,
+    Importing,
+    Exporting,
     DocumentKeeping,
     NoteKeeping,
     Experiencing,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import date
 
 from langchain_memengine.engine.parts import EngineParts
 from langchain_memengine.errors import ConfigurationError
@@ -13,12 +14,13 @@ from langchain_memengine.workspace.notes import Workspace
 class NoteKeeping(EngineParts):
     """The chapter of the engine that writes Markdown; ``owner`` is a user id, or nobody's."""
 
-    def append_daily(self, stage: str, body: str, *, owner: str = "", key: str = "") -> str:
+    def append_daily(self, stage: str, body: str, *, owner: str = "", record: str = "") -> str:
         """Add an entry to today's log (UTC), of everyone or of one owner; return its name.
 
-        With a ``key``, an entry of that key is added once a day.
+        With a ``record``, the id of what is stored elsewhere and only shown here, an entry is added
+        once a day and not indexed, so that a search does not find the same twice.
         """
-        return self._workspace(owner).append_daily(self._clock(), stage, body, key=key)
+        return self._workspace(owner).append_daily(self._clock(), stage, body, record=record)
 
     def write_task_summary(self, task_id: str, title: str, body: str, *, owner: str = "") -> str:
         """Write or overwrite a task's summary; return its name."""
@@ -31,6 +33,10 @@ class NoteKeeping(EngineParts):
     def read_memory(self, owner: str = "") -> str:
         """Return the text of MEMORY.md, ``""`` if there is none."""
         return Workspace(self._notes, owner).read_memory()
+
+    def read_daily(self, day: date, owner: str = "") -> str:
+        """Return the text of a day's log (UTC), ``""`` if there is none."""
+        return Workspace(self._notes, owner).read_daily(day)
 
     def list_files(self, owner: str = "") -> list[str]:
         """Return the memory files there are: MEMORY, DREAMS, dailies newest first, tasks."""

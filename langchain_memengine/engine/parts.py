@@ -54,6 +54,9 @@ CHROMA_DIR = "chroma"
 
 _FENCE_SECRET = "fence_secret"  # noqa: S105  # the name of a row, no password
 
+FORGOTTEN_AT = "forgotten_at"
+"""Name of the row with the value of the change counter when something was last forgotten."""
+
 
 def utc_now() -> datetime:
     """Return the time now, aware, in UTC."""
@@ -126,7 +129,7 @@ class EngineParts:
             b=config.bm25_b,
             snapshots=self._snapshots(layout, splitter, epoch),
         )
-        closing.callback(self._partitions.save)
+        closing.callback(self._save_partitions)
         self._chroma = self._chroma_parts(closing, layout, epoch)
         self._searcher = Searcher(
             self._database,
@@ -248,6 +251,11 @@ class EngineParts:
             for name, folder in self.config.sources.items()
         ]
         return [main, *named]
+
+    def _save_partitions(self) -> None:
+        with self._database.read() as tx:
+            forgotten_at = int(tx.get_meta(FORGOTTEN_AT) or 0)
+        self._partitions.save(forgotten_at=forgotten_at)
 
     @property
     def embedding_name(self) -> str | None:

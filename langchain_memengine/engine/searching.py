@@ -56,7 +56,8 @@ class Searching(Writing):
             actor: Whose personal memory is searched beside what all may read.
             max_chars: Characters of all hits together; 0 is unlimited.
             max_tokens: Estimated tokens of all hits together; 0 is unlimited.
-            thread_id: Conversation that asks; it matters with ``head``.
+            thread_id: Conversation that asks: what several users left in its archive is searched
+                too. Give it to those who take part in it.
             head: The ``memory_head`` of its state: it sees what its own branch learnt. Without
                 it, each conversation counts as its newest branch has it.
             as_of: Only what was known at this time, or at this head; texts added or replaced
@@ -222,7 +223,10 @@ class Searching(Writing):
         as_of: str | datetime | None,
     ) -> Query:
         """Return the query as asked from a branch or a time; ages count back from that time."""
-        thread_id = None if thread_id is None else clean_text(thread_id)
+        if thread_id is not None:
+            thread_id = clean_text(thread_id)
+            own = visibility.thread_partition(thread_id)
+            asked = replace(asked, partitions=(*asked.partitions, own))
         if isinstance(as_of, str):
             if head is not None or not split_heads(as_of):
                 raise ConfigurationError(

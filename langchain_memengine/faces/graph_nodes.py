@@ -8,6 +8,7 @@ from langchain_core.runnables import RunnableConfig
 
 from langchain_memengine.engine.memory_engine import MemoryEngine
 from langchain_memengine.errors import ConfigurationError
+from langchain_memengine.faces.running import actor_named
 from langchain_memengine.types import Actor, Scope
 
 if TYPE_CHECKING:
@@ -60,8 +61,7 @@ def graph_extraction(
     from langchain_memengine.graph.extraction import ExtractionSettings, extraction_graph
 
     def actor_of(config: RunnableConfig) -> Actor:
-        user = config.get("configurable", {}).get("user_id")
-        return engine.actor if user in {None, engine.actor.user_id} else Actor(str(user))
+        return actor_named(engine, config.get("configurable", {}).get("user_id"))
 
     settings = ExtractionSettings(
         chunk_tokens=engine.config.chunk_tokens,

@@ -17,7 +17,6 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.config import merge_configs, run_in_executor
 from langgraph.constants import TAG_NOSTREAM
 from langgraph.graph.message import add_messages
-from langgraph.runtime import Runtime, get_runtime
 from typing_extensions import TypedDict
 
 from langchain_memengine.conversation.compaction import CompactionLimits
@@ -31,14 +30,13 @@ from langchain_memengine.conversation.summarization import (
 )
 from langchain_memengine.conversation.thread import Archive, Step, Thread, join_users
 from langchain_memengine.engine.memory_engine import MemoryEngine
+from langchain_memengine.faces.running import thread_in
 from langchain_memengine.models.asking import ChatModel, Steps, aanswered, answered
 
 logger = logging.getLogger(__name__)
 
 EVENT = "memengine_compaction"
 """Name of the custom event a node dispatches when it trimmed, or should have."""
-
-_NO_THREAD = "default"
 
 
 class MemoryState(TypedDict, total=False):
@@ -86,10 +84,10 @@ def summarization_node(
     ```
 
     The user comes from ``config["configurable"]["user_id"]`` or the runtime context's ``user_id``,
-    else it is the engine's actor. When all that goes was theirs, the archive is theirs, and the
-    summary is also saved to their personal memory; anything else is kept as the engine's archive
-    keeps what is shared. When the model fails, nothing is trimmed this time, ``memory_note`` says
-    so, and the turn goes on.
+    else it is the engine's actor. While the thread runs for nobody else, the archive is their
+    personal memory, and so is the summary of what only they said. What several users' thread
+    archives is for those who name the thread. When the model fails, nothing is trimmed this time,
+    ``memory_note`` says so, and the turn goes on.
 
     Args:
         engine: The memory.
@@ -131,10 +129,11 @@ def flush_node(
     current user message and the newest six messages. See ``memory_flush``.
 
     Args:
-        engine: The memory; it logs what is worth keeping in the day's file, the user's own when
-            the thread is only theirs.
+        engine: The memory; while the thread runs for one user, what is worth keeping is also
+            written to their day's file, where people read it and searches pass over it.
         model: Says what is worth keeping; without one that is what people said and tools returned.
-        archive: Where the full text goes, before anything is removed; default: the engine's own.
+        archive: Where the full text and what is worth keeping go, before anything is removed;
+            default: the engine's own.
         flush_tokens: A loop of more is flushed.
         piece_tokens: Tokens of a transcript in one prompt, as for :func:`summarization_node`.
     """
@@ -194,7 +193,7 @@ class _Node(Runnable[Any, dict[str, Any]]):
         run_manager: CallbackManagerForChainRun,  # noqa: ARG002  # asks for a config that traces
         config: RunnableConfig,
     ) -> dict[str, Any]:
-        steps = self._work.steps(state, self._thread(state, config))
+        steps = self._work.steps(state, thread_in(self._engine, state, config))
         step = answered(steps, self._model, _unstreamed(config))
         update = step.store()
         if step.event is not None:
@@ -208,34 +207,13 @@ class _Node(Runnable[Any, dict[str, Any]]):
         run_manager: AsyncCallbackManagerForChainRun,  # noqa: ARG002  # the same
         config: RunnableConfig,
     ) -> dict[str, Any]:
-        steps = self._work.steps(state, self._thread(state, config))
+        steps = self._work.steps(state, thread_in(self._engine, state, config))
         step = await aanswered(steps, self._model, _unstreamed(config))
         update = await run_in_executor(config, step.store)
         if step.event is not None:
             self._log(step.event)
             await adispatch_custom_event(EVENT, step.event, config=config)
         return update
-
-    def _thread(self, state: Mapping[str, Any], config: RunnableConfig) -> Thread:
-        configurable = config.get("configurable") or {}
-        runtime: Runtime[Any] | None = get_runtime()
-        info = runtime.execution_info if runtime else None
-        user_id = str(
-            configurable.get("user_id")
-            or _user_in(runtime.context if runtime else None)
-            or self._engine.actor.user_id
-        )
-        users = (*(state.get("memory_users") or ()), user_id)
-        return Thread(
-            thread_id=str(
-                (info.thread_id if info else None) or configurable.get("thread_id") or _NO_THREAD
-            ),
-            user_id=user_id,
-            users=tuple(dict.fromkeys(users)),
-            head=state.get("memory_head") or "",
-            now=self._engine.now(),
-            checkpoint_id=info.checkpoint_id if info else None,
-        )
 
     def _log(self, event: Mapping[str, Any]) -> None:
         level = logging.WARNING if event["note"] else logging.INFO
@@ -245,10 +223,3 @@ class _Node(Runnable[Any, dict[str, Any]]):
 def _unstreamed(config: RunnableConfig) -> RunnableConfig:
     """Return the config for asking a model whose reply is not the answer of the turn."""
     return merge_configs(config, {"tags": [TAG_NOSTREAM]})
-
-
-def _user_in(context: object) -> object:
-    """Return the ``user_id`` of a graph's runtime context, a mapping or any object."""
-    if isinstance(context, Mapping):
-        return context.get("user_id")
-    return getattr(context, "user_id", None)

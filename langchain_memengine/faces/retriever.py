@@ -21,7 +21,8 @@ from pydantic import ConfigDict, Field, ValidationError
 from langchain_memengine.config import Ranking
 from langchain_memengine.engine.memory_engine import MemoryEngine
 from langchain_memengine.errors import ConfigurationError
-from langchain_memengine.types import Actor, Filter, Hit, Receipt, Scope, SearchResult
+from langchain_memengine.faces.running import actor_named
+from langchain_memengine.types import Filter, Hit, Receipt, Scope, SearchResult
 
 RECEIPT_KEY = "memengine"
 """Key in ``Document.metadata`` under which the receipt stands."""
@@ -157,9 +158,6 @@ class MemEngineRetriever(BaseRetriever):
 
 
 def _options(retriever: MemEngineRetriever) -> dict[str, Any]:
-    actor = retriever.engine.actor
-    if retriever.user_id not in {None, actor.user_id}:
-        actor = Actor(str(retriever.user_id))
     wanted = Filter(
         path=retriever.path,
         source=retriever.source,
@@ -171,7 +169,7 @@ def _options(retriever: MemEngineRetriever) -> dict[str, Any]:
     return {
         "ranking": retriever.ranking,
         "filter": wanted,
-        "actor": actor,
+        "actor": actor_named(retriever.engine, retriever.user_id),
         "max_chars": retriever.max_chars,
         "max_tokens": retriever.max_tokens,
         "thread_id": retriever.thread_id,

@@ -19,7 +19,6 @@ from langchain_memengine.models.vectors import FloatArray
 
 WORDLLAMA_CONFIG = "l2_supercat"
 WORDLLAMA_DIMENSION = 256
-WORDLLAMA_BATCH_CHARS = 100_000  # one token a character at worst, 1 KiB a token: 100 MB
 
 MINILM_DIMENSION = 384
 MINILM_MAX_TOKENS = 256  # what sentence-transformers cuts this model's input to
@@ -53,11 +52,14 @@ class WordLlamaEmbeddings(Embeddings):
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
         """Return one vector a text, in order, not normalised; zeros for an empty text."""
-        if not texts:
-            return []
-        longest = max(1, *map(len, texts))
-        batch_size = max(1, min(64, WORDLLAMA_BATCH_CHARS // longest))
-        vectors = _wordllama().embed(list(texts), batch_size=batch_size)
+        words, tokenizer = _wordllama()
+        # As the package's own embed(), without positions and padding: half of the time.
+        encodings = tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
+        vectors = np.zeros((len(texts), WORDLLAMA_DIMENSION), np.float32)
+        for row, encoding in enumerate(encodings):
+            token_ids = encoding.ids
+            words.take(token_ids, axis=0, mode="clip").sum(axis=0, out=vectors[row])
+            vectors[row] /= max(len(token_ids), 1)
         rows: list[list[float]] = vectors.tolist()
         return rows
 
@@ -120,7 +122,7 @@ def _pooled(session: Any, token_ids: Sequence[list[int]]) -> FloatArray:
     return unit.astype(np.float32)
 
 
-def _wordllama() -> Any:
+def _wordllama() -> tuple[FloatArray, Any]:
     with _loading:
         return _load_wordllama()
 
@@ -131,7 +133,8 @@ def _minilm() -> tuple[Any, Any]:
 
 
 @lru_cache(1)
-def _load_wordllama() -> Any:
+def _load_wordllama() -> tuple[FloatArray, Any]:
+    """Return the vectors of all tokens, one row each, and the tokenizer of WordLlama."""
     # Importing wordllama calls logging.basicConfig(level=INFO), which does nothing while the root
     # logger has a handler: an application's logging is its own.
     root, placeholder = logging.getLogger(), logging.NullHandler()
@@ -141,12 +144,14 @@ def _load_wordllama() -> Any:
     finally:
         root.removeHandler(placeholder)
     # Without cache_dir it looks for `tokenizer/`; the wheel has `tokenizers/`.
-    return wordllama.WordLlama.load(
+    model = wordllama.WordLlama.load(
         WORDLLAMA_CONFIG,
         cache_dir=Path(wordllama.__file__).parent,
         dim=WORDLLAMA_DIMENSION,
         disable_download=True,
     )
+    model.tokenizer.no_padding()
+    return model.embedding, model.tokenizer
 
 
 @lru_cache(1)

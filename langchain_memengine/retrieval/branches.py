@@ -1,13 +1,14 @@
 """What a branch of a conversation may see of what conversations learnt.
 
 Each conversation's newest branch is visible everywhere; inside a conversation its own branch is
-visible instead. What other branches learnt is hidden, and comes back with them.
+visible instead. What other branches learnt is hidden, and comes back with them. So does a memory
+that only another branch superseded.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -16,10 +17,12 @@ from numpy.typing import NDArray
 
 from langchain_memengine.errors import UnknownCommitError
 from langchain_memengine.retrieval.query import Vantage
+from langchain_memengine.retrieval.record_chunks import record_source
 from langchain_memengine.retrieval.view import View
-from langchain_memengine.storage import commit_chunks, commits
+from langchain_memengine.storage import commit_chunks, commits, supersessions
 from langchain_memengine.storage.commits import Parents
 from langchain_memengine.storage.database import Counters, Transaction
+from langchain_memengine.storage.record_values import Supersession
 from langchain_memengine.text.heads import ancestors, split_heads
 
 _KEPT = 32
@@ -32,11 +35,11 @@ class Unseen(NamedTuple):
     """What cannot be seen from a vantage.
 
     Attributes:
-        commits: Hidden memory commits.
+        hidden: Memory commits, and sources of superseded memories.
         mask: Positions of a view that can be seen; ``None`` if all can.
     """
 
-    commits: frozenset[str]
+    hidden: frozenset[str]
     mask: NDArray[np.bool_] | None
 
 
@@ -52,6 +55,7 @@ class Branches:
     def __init__(self) -> None:
         self._hidden: dict[str, frozenset[str]] = {}
         self._seen = 0
+        self._superseded: tuple[int, Sequence[Supersession]] = (0, ())
         self._latest: OrderedDict[tuple[object, ...], Unseen] = OrderedDict()
 
     def unseen(self, tx: Transaction, view: View, counters: Counters, vantage: Vantage) -> Unseen:
@@ -83,7 +87,13 @@ class Branches:
             own = _off_branch(tx, vantage.thread_id, vantage.head, vantage.as_of)
             by_thread = {**by_thread, vantage.thread_id: own}
         hidden = _NOTHING.union(*by_thread.values())
-        return Unseen(hidden, _mask(tx, view, hidden, vantage.as_of))
+        superseded = _superseded(self._supersessions(tx, counters), hidden, vantage.as_of)
+        return Unseen(hidden | superseded, _mask(tx, view, hidden, superseded, vantage.as_of))
+
+    def _supersessions(self, tx: Transaction, counters: Counters) -> Sequence[Supersession]:
+        if counters.commits != self._superseded[0]:
+            self._superseded = (counters.commits, supersessions.everything(tx))
+        return self._superseded[1]
 
     def _follow(self, tx: Transaction, counters: Counters) -> None:
         """Bring what is hidden everywhere up to the database as ``tx`` sees it."""
@@ -96,6 +106,25 @@ class Branches:
         known = {t: h for t, h in self._hidden.items() if threads is not None and t not in threads}
         self._hidden = {**known, **fresh}
         self._seen = counters.commits
+
+
+def hidden_commits(tx: Transaction, commit_ids: Iterable[str]) -> frozenset[str]:
+    """Return those of these memory commits that no conversation's newest branch follows."""
+    wanted = frozenset(commit_ids)
+    threads = list({commit.thread_id for commit in commits.by_id(tx, list(wanted)).values()})
+    off = _hidden(commits.parents_by_thread(tx, threads), commits.newest_heads(tx, threads))
+    return wanted & _NOTHING.union(*off.values())
+
+
+def _superseded(
+    known: Iterable[Supersession], hidden: frozenset[str], as_of: datetime | None
+) -> frozenset[str]:
+    """Return the sources of records that something took the place of, as far as can be seen."""
+    return frozenset(
+        record_source(one.old_id)
+        for one in known
+        if one.commit_id not in hidden and (as_of is None or one.at <= as_of)
+    )
 
 
 def _hidden(parents: Mapping[str, Parents], heads: Heads) -> dict[str, frozenset[str]]:
@@ -120,11 +149,16 @@ def _off_branch(tx: Transaction, thread: str, head: str, as_of: datetime | None)
 
 
 def _mask(
-    tx: Transaction, view: View, hidden: frozenset[str], as_of: datetime | None
+    tx: Transaction,
+    view: View,
+    hidden: frozenset[str],
+    superseded: frozenset[str],
+    as_of: datetime | None,
 ) -> NDArray[np.bool_] | None:
     masks = []
     for partition in view.partitions:
         nums = commit_chunks.nums_of_commits(tx, partition.key, sorted(hidden))
+        nums += commit_chunks.nums_of_sources(tx, partition.key, sorted(superseded))
         if as_of is not None:
             nums += commit_chunks.nums_stored_after(tx, partition.key, as_of)
         mask = np.ones(len(partition.nums), np.bool_)

@@ -8,6 +8,7 @@ from langchain_memengine.config import Ranking
 from langchain_memengine.retrieval.query import Query, RankedView, Stopwatch
 from langchain_memengine.retrieval.search import Searcher
 from langchain_memengine.storage import chunks
+from langchain_memengine.storage.chunk_values import StoredChunk
 from langchain_memengine.storage.database import Database, Transaction
 from langchain_memengine.text.sanitize import clean_text
 from langchain_memengine.types import Explanation, Filter, Hit
@@ -35,12 +36,10 @@ def explain(database: Database, searcher: Searcher, query: Query, chunk_id: str)
     found = next((found for found in answer.hits if found.id == chunk_id), None)
     if found is not None:
         return Explanation(chunk_id, found=True, reason=_why(found), rank=rank, hit=found)
-    if not is_valid:
-        reason = "It is not valid at this time (valid_from, expires_at)."
-        return Explanation(chunk_id, found=False, reason=reason)
-    if stored.commit_id in everything.hidden:
-        reason = "It was learnt on another branch of its conversation, or later than is asked for."
-        return Explanation(chunk_id, found=False, reason=reason)
+    unseen = None if is_valid else "It is not valid at this time (valid_from, expires_at)."
+    unseen = unseen or _why_hidden(stored, everything)
+    if unseen is not None:
+        return Explanation(chunk_id, found=False, reason=unseen)
     if hit is None:
         place = _place(everything, stored.num)
         reason = (
@@ -51,6 +50,14 @@ def explain(database: Database, searcher: Searcher, query: Query, chunk_id: str)
         return Explanation(chunk_id, found=False, reason=reason)
     reason = f"It ranks {rank}, below the {query.k} hits wanted. {_why(hit)}"
     return Explanation(chunk_id, found=False, reason=reason, rank=rank, hit=hit)
+
+
+def _why_hidden(stored: StoredChunk, everything: RankedView) -> str | None:
+    if stored.source in everything.hidden:
+        return "It was superseded: another memory took its place."
+    if stored.commit_id in everything.hidden:
+        return "It was learnt on another branch of its conversation, or later than is asked for."
+    return None
 
 
 def _place(everything: RankedView, num: int) -> int | None:

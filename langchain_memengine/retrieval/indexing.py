@@ -32,7 +32,7 @@ logger = logging.getLogger(__name__)
 BATCH_CHUNKS = 512
 """Chunks stored in one transaction, about: the file that exceeds it is still in."""
 
-CUT_VERSION = 1
+CUT_VERSION = 2
 """Raised when the same text is cut into other chunks, so that files are indexed again."""
 
 _CUT = "chunking"

@@ -122,11 +122,24 @@ def _total(each: Sequence[CorpusStatistics], terms: set[str]) -> CorpusStatistic
 
 def exact_leg(view: View, query: FloatArray, k: int, mask: Mask | None) -> VectorLeg:
     """Return the ``k`` nearest positions that pass the mask."""
-    cosines: FloatArray = view.join([p.vectors.cosines(query) for p in view.partitions])
-    allowed = cosines if mask is None else np.where(mask, cosines, np.float32(NO_COSINE))
-    return VectorLeg(
-        top(allowed, k, above=NO_COSINE), lambda positions: cosines[positions], "exact"
-    )
+    cosines: FloatArray
+    if mask is None:
+        cosines = view.join([p.vectors.cosines(query) for p in view.partitions])
+        nearest = top(cosines, k, above=NO_COSINE)
+        return VectorLeg(nearest, lambda positions: cosines[positions], "exact")
+    masks = zip(view.partitions, view.split(mask), strict=True)
+    cosines = view.join([p.vectors.cosines_among(query, allowed) for p, allowed in masks])
+
+    def cosine_of(positions: Ints) -> FloatArray:
+        found: FloatArray = cosines[positions]
+        outside = ~mask[positions]  # what stands around a hit need not pass
+        if outside.any():
+            found[outside] = view.take(
+                positions[outside], lambda p, slots: p.vectors.cosines_of(slots, query)
+            )
+        return found
+
+    return VectorLeg(top(cosines, k, above=NO_COSINE), cosine_of, "exact")
 
 
 def chroma_leg(view: View, query: FloatArray, k: int, nearest: Sequence[Ints]) -> VectorLeg:

@@ -200,20 +200,24 @@ class Partition:
         self._accesses_seen = counters.accesses
 
     def _follow_rows(self, tx: Transaction) -> None:
-        removed = chunks.removed_nums(tx, self.key, after_seq=self.changes)
-        gone = self.slots_of(np.asarray(removed, np.int64)).tolist()
-        self.keyword.remove(gone)
-        self.vectors.remove(gone)
-        self.surroundings.remove(gone)
-        self.authors.remove(gone)
-        newest = int(self.nums[-1]) if len(self.nums) else 0
+        newest = 0
+        if len(self._nums):  # most users and threads have left nothing yet
+            newest = int(self.nums[-1])
+            self._remove(chunks.removed_nums(tx, self.key, after_seq=self.changes))
         rows = chunks.index_rows(tx, self.key, after_seq=self.changes)
         self._append([row for row in rows if row.num > newest])
         self.context.forget()
 
+    def _remove(self, nums: Sequence[int]) -> None:
+        gone = self.slots_of(np.asarray(nums, np.int64)).tolist()
+        self.keyword.remove(gone)
+        self.vectors.remove(gone)
+        self.surroundings.remove(gone)
+        self.authors.remove(gone)
+
     def _follow_vectors(self, tx: Transaction, *, after_seq: int) -> None:
         self._unrelated = None
-        if self._model is not None:
+        if self._model is not None and len(self._nums):
             nums, _, vectors = embeddings.vectors_of_partition(
                 tx, self.key, self._model, after_seq=after_seq
             )
@@ -296,11 +300,18 @@ class Partitions:
         self._latest = ((counters, keys, model), view)
         return view
 
-    def save(self) -> None:
-        """Keep what is in memory for the next run, as far as that is worthwhile."""
-        if self._snapshots is not None:
-            with self.lock:
-                for partition in self._loaded.values():
+    def save(self, *, forgotten_at: int = 0) -> None:
+        """Keep what is in memory for the next run, as far as that is worthwhile.
+
+        Args:
+            forgotten_at: Value of the change counter when something was last forgotten; what is
+                older is not kept, because it may still hold it.
+        """
+        if self._snapshots is None:
+            return
+        with self.lock:
+            for partition in self._loaded.values():
+                if partition.changes >= forgotten_at:
                     self._snapshots.save(partition)
 
     def discard(self, keys: Sequence[str]) -> None:

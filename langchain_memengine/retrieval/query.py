@@ -122,7 +122,8 @@ class RankedView:
         vector_weight: Weight of the vector leg; ``None`` without one.
         min_cosine: Cosine that alone makes a hit.
         degraded: What made the answer poorer than asked.
-        hidden: Memory commits that cannot be seen from the query's vantage.
+        hidden: Memory commits, and sources of superseded memories, that cannot be seen from the
+            query's vantage.
     """
 
     candidates: Candidates

@@ -23,6 +23,7 @@ from langchain_memengine.retrieval.mentions import with_mentions
 from langchain_memengine.retrieval.partitions import Partitions
 from langchain_memengine.retrieval.query import Place, Query, RankedView, Stopwatch
 from langchain_memengine.retrieval.separation import trusting
+from langchain_memengine.retrieval.validity import Validity
 from langchain_memengine.retrieval.vector_index import ChromaIndex
 from langchain_memengine.retrieval.view import View
 from langchain_memengine.storage import chunks
@@ -61,6 +62,7 @@ class Searcher:
         self._chroma = chroma
         self._branches = Branches()
         self._graph = graph
+        self._validity = Validity()
 
     def search(self, query: Query) -> SearchResult:
         """Return the hits of a query, best first; none for an empty query.
@@ -104,6 +106,7 @@ class Searcher:
             view = self._partitions.view(tx, counters, query.partitions, model)
             unseen = self._branches.unseen(tx, view, counters, query.vantage)
             mask = legs.both(_mask(tx, view, query.filter), unseen.mask)
+            mask = legs.both(mask, self._validity.mask(tx, view, counters, to_ms(query.now)))
             watch.lap("follow")
             keyword = legs.keyword_leg(view, words, context=query.ranking.context_weight > 0)
             watch.lap("keyword")
@@ -142,7 +145,7 @@ class Searcher:
             ranking.vector_weight if leg else None,
             min_cosine,
             tuple(degraded),
-            unseen.commits,
+            unseen.hidden,
         )
 
     def _graph_scores(

@@ -249,6 +249,11 @@ class Snapshots:
             self._kept[partition.key] = _Extent.of(partition)
         return partition
 
+    def discard(self, key: str) -> None:
+        """Remove the snapshot of a partition, also that of the process that maintains them."""
+        remove(folder_of(self._folder, key))
+        self._kept.pop(key, None)
+
     def save(self, partition: Partition) -> None:
         """Write a partition if this process may and the snapshot on disk is far from it.
 
@@ -275,12 +280,6 @@ class Snapshots:
             )
         else:
             self._kept[partition.key] = extent
-
-    def discard(self, key: str) -> None:
-        """Remove the snapshot of a partition, if this process may."""
-        if self._writes:
-            remove(folder_of(self._folder, key))
-            self._kept.pop(key, None)
 
 
 def _manifests(folder: Path) -> Iterator[tuple[Path, _Manifest]]:

@@ -36,6 +36,7 @@ from langchain_memengine.workspace.layout import (
     folder_owner,
     owner_folder,
 )
+from langchain_memengine.workspace.renderings import without_rendered
 
 TextChunks = list[tuple[Chunk, Provenance]]
 
@@ -130,9 +131,10 @@ def chunks_of_file(
 
     A file under ``users/<owner>/`` is personal memory, any other global. The age of a chunk
     counts from the date in a daily file's name and the time in the entry's heading, else from the
-    front matter, else from the file's modification; pinned facts never age.
+    front matter, else from the file's modification; pinned facts never age. Entries that render a
+    record are left out.
     """
-    text = clean_text(file.text)
+    text = without_rendered(clean_text(file.text))
     front = front_matter(text)
     folder = owner_folder(file.path)
     owner = folder_owner(folder) if folder else ""

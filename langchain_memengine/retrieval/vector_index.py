@@ -72,6 +72,7 @@ class ChromaIndex:
         self._verified: set[tuple[str, str]] = set()
         self._highest = 0
         self._failures = 0
+        self._starts = 0
         self._closed = False
 
     def is_current(self, partition: str, model: str, changes: int) -> bool:
@@ -113,6 +114,7 @@ class ChromaIndex:
         """
         if self._failures >= MAX_FAILURES:
             return False
+        starts = self._starts
         after = self._leave(partition, model)
         with self._database.read() as tx:
             now = tx.counters().changes
@@ -126,10 +128,11 @@ class ChromaIndex:
                 for start in range(0, len(gone), _BATCH):
                     self._delete(partition, model, gone[start : start + _BATCH])
                 for start in range(0, len(ids), _BATCH):
-                    if stop.is_set():
-                        return False
                     run = slice(start, start + _BATCH)
-                    self._upsert(partition, model, ids[run], nums[run], vectors[run])
+                    if stop.is_set() or not self._upsert(
+                        partition, model, ids[run], nums[run], vectors[run], starts
+                    ):
+                        return False
                 self._verify(partition, model)
                 found = self._note(partition, model, _Built(now, expected))
         except Exception as error:
@@ -155,10 +158,11 @@ class ChromaIndex:
             self._let_go()
             yield self._location
 
-    def start_over(self, collections: Sequence[tuple[str, str]]) -> None:
+    def start_over(self, collections: Sequence[tuple[str, str]]) -> bool:
         """Remove an embedded Chroma, or these (partition, model) of a server.
 
-        They are filled from the database when they are next followed.
+        They are filled from the database when they are next followed. Returns whether their
+        vectors are gone from disk: a server keeps files as it likes.
 
         Raises:
             StorageError: The server failed.
@@ -166,15 +170,17 @@ class ChromaIndex:
         with self._lock:
             self._let_go()
             self._failures = 0
+            self._starts += 1
             if isinstance(self._location, ChromaFolder):
                 remove(self._location.home)
-                return
+                return True
             try:
                 for one in collections:
                     self._collection(*one)  # what is there can be deleted
                     self._open().delete_collection(self._name(*one))
             except Exception as error:
                 raise self._failed("remove a collection", error) from error
+            return False
 
     def _let_go(self) -> None:
         self._built.clear()
@@ -220,13 +226,18 @@ class ChromaIndex:
         ids: Sequence[str],
         nums: NDArray[np.int64],
         vectors: NDArray[np.float32],
-    ) -> None:
+        starts: int,
+    ) -> bool:
+        """Write some vectors, unless it was started over since: they may be forgotten by now."""
         with self._lock:
+            if self._starts != starts:
+                return False
             self._collection(partition, model).upsert(
                 ids=list(ids),
                 embeddings=vectors,
                 metadatas=[{"num": num} for num in nums.tolist()],
             )
+            return True
 
     def _verify(self, partition: str, model: str) -> None:
         """Look for some vectors, once after opening: files that vanished under it tell nothing.

@@ -27,6 +27,9 @@ _GROUP = 16
 """Slots are multiplied in whole groups: BLAS sums the rest of a row up in another order, and the
 last digit of a cosine would depend on the slot."""
 
+MAX_SUBSET = 0.125
+"""Share of the slots that a subset may have: what a copy of its vectors costs in memory."""
+
 _SAMPLED_PAIRS = 400
 _FEW_VECTORS = 16
 
@@ -41,6 +44,20 @@ class Unrelated(NamedTuple):
 
     average: float
     rarely_over: float
+
+
+class _Subset(NamedTuple):
+    """What a mask lets pass, with its vectors side by side.
+
+    Attributes:
+        mask: Over all slots.
+        slots: Those that pass and have a vector, ascending.
+        vectors: One column each, shape (dimension, whole groups).
+    """
+
+    mask: NDArray[np.bool_]
+    slots: NDArray[np.int64]
+    vectors: FloatArray
 
 
 class OneBlasThread:
@@ -104,11 +121,17 @@ class VectorMatrix:
     """Normalised vectors of the documents in the slots of a partition.
 
     Slots without a vector are allowed: their embedding is still to come, or could not be made.
+
+    Attributes:
+        copies: How often the vectors of a subset were put side by side.
     """
 
     def __init__(self) -> None:
+        self.copies = 0
         self._room: FloatArray | None = None  # shape (dimension, capacity)
         self._present = GrowingArray(np.bool_)
+        self._subset: _Subset | None = None
+        self._mask_before: NDArray[np.bool_] | None = None
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
@@ -147,10 +170,12 @@ class VectorMatrix:
             self._room = np.zeros((vectors.shape[1], width), np.float32)
         self._room[:, slots] = vectors.T
         self._present.values[slots] = True
+        self._subset = None
 
     def remove(self, slots: Sequence[int]) -> None:
         """Forget the vectors of these slots."""
         self._present.values[list(slots)] = False
+        self._subset = None
 
     def cosines(self, query: FloatArray) -> FloatArray:
         """Return the cosine of every slot with a normalised query; ``NO_COSINE`` if it has none."""
@@ -167,9 +192,41 @@ class VectorMatrix:
         """Return the cosines of some slots only."""
         if self._room is None:
             return np.full(len(slots), NO_COSINE, np.float32)
-        cosines: FloatArray = query @ self._room[:, slots]
+        with ONE_BLAS_THREAD:
+            cosines = _products(query, np.take(self._room, slots, axis=1), len(slots))
         cosines[~self._present.values[slots]] = NO_COSINE
         return cosines
+
+    def cosines_among(self, query: FloatArray, mask: NDArray[np.bool_]) -> FloatArray:
+        """Return the cosine of every slot that a mask lets pass; ``NO_COSINE`` for the others.
+
+        A mask that lets few pass and comes twice in a row gets a copy of their vectors, until
+        another one does: whoever searches one project reads its vectors only. To pick them out
+        for one search costs more than the product with all.
+        """
+        subset = self._subset_of(mask)
+        if subset is None:
+            return np.where(mask, self.cosines(query), np.float32(NO_COSINE))
+        cosines = np.full(len(mask), NO_COSINE, np.float32)
+        with ONE_BLAS_THREAD:
+            cosines[subset.slots] = _products(query, subset.vectors, len(subset.slots))
+        return cosines
+
+    def _subset_of(self, mask: NDArray[np.bool_]) -> _Subset | None:
+        """Return the vectors that a mask lets pass, if there is a copy or one is worthwhile."""
+        before, self._mask_before = self._mask_before, mask
+        if self._subset is not None and np.array_equal(self._subset.mask, mask):
+            return self._subset
+        if self._room is None or before is None or not np.array_equal(before, mask):
+            return None
+        slots = np.flatnonzero(mask & self._present.values)
+        if len(slots) > MAX_SUBSET * len(mask):
+            return None
+        vectors = np.zeros((len(self._room), _whole_groups(len(slots))), np.float32)
+        vectors[:, : len(slots)] = np.take(self._room, slots, axis=1)
+        self.copies += 1
+        self._subset = _Subset(mask, slots, vectors)
+        return self._subset
 
     def rows(self, slots: NDArray[np.int64]) -> FloatArray:
         """Return the vectors of some slots, zeros where there is none; shape (n, dimension)."""

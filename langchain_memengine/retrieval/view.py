@@ -57,6 +57,10 @@ class View:
         """Return one array over all positions from one array a partition."""
         return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
 
+    def split(self, array: NDArray[Any]) -> list[NDArray[Any]]:
+        """Return one array a partition from one over all positions, as views of it."""
+        return np.split(array, self._starts[1:-1])
+
     def take(self, positions: Ints, of: Callable[[Partition, Ints], NDArray[Any]]) -> NDArray[Any]:
         """Return ``of(partition, slots)`` for some positions, in their order."""
         if len(self.partitions) == 1:

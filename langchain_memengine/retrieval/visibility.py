@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
+import hashlib
+
 from langchain_memengine.errors import ScopeError
 from langchain_memengine.storage.chunk_values import SHARED_PARTITION, partition_key
-from langchain_memengine.types import Actor, Scope
+from langchain_memengine.text.sanitize import clean_text
+from langchain_memengine.types import Actor, Origin, Scope, Trust
 from langchain_memengine.workspace.layout import slug
 
 _ADMIN_SCOPES: frozenset[Scope] = frozenset({"global", "agent_config"})
 _ENGINE_SCOPES: frozenset[Scope] = frozenset({"agent_notes", "wiki", "db_cache", "store"})
+_AGENTS_WORDS: frozenset[Origin] = frozenset({"assistant", "tool", "llm_extract"})
+_SHARED_SCOPES: tuple[Scope, ...] = ("global", "agent_notes")
+_TRUSTS: tuple[Trust, ...] = ("untrusted", "unverified", "trusted")
+_TRUST_OF: dict[Origin, Trust] = {
+    "user": "trusted",
+    "app": "trusted",
+    "assistant": "unverified",
+    "llm_extract": "unverified",
+    "file": "untrusted",
+    "tool": "untrusted",
+}
+
+
+_THREAD = "thread:"  # no slug holds a colon, so no user's folder has such a name
 
 
 def readable_partitions(actor: Actor) -> tuple[str, ...]:
@@ -16,6 +33,23 @@ def readable_partitions(actor: Actor) -> tuple[str, ...]:
     mine = partition_key("personal", slug(actor.user_id))
     config = (partition_key("agent_config", ""),) if actor.is_admin else ()
     return (SHARED_PARTITION, mine, *config)
+
+
+def readable_places(actor: Actor) -> tuple[tuple[Scope, str], ...]:
+    """Return the (scope, owner) pairs of the records that an actor may read."""
+    shared: list[tuple[Scope, str]] = [(scope, "") for scope in _SHARED_SCOPES]
+    config: list[tuple[Scope, str]] = [("agent_config", "")] if actor.is_admin else []
+    return (*shared, ("personal", slug(actor.user_id)), *config)
+
+
+def thread_owner(thread_id: str) -> str:
+    """Return the owner of what several users' conversation leaves behind: nobody but itself."""
+    return _THREAD + hashlib.sha256(clean_text(thread_id).encode()).hexdigest()
+
+
+def thread_partition(thread_id: str) -> str:
+    """Return the partition of a conversation of several users; who knows its id may read it."""
+    return partition_key("personal", thread_owner(thread_id))
 
 
 def default_scope(actor: Actor) -> Scope:
@@ -43,3 +77,40 @@ def require_write(scope: Scope, actor: Actor) -> None:
             f"{actor.user_id!r} may not write to the scope {scope!r}: it needs an admin. "
             "Use the scope 'personal', or Actor(..., is_admin=True)."
         )
+
+
+def require_record(scope: Scope, actor: Actor, origin: Origin, *, has_evidence: bool) -> None:
+    """Make sure that an actor may keep words of an origin as a record of a scope.
+
+    Nothing that a tool, a file or a model says becomes a person's own memory: only what the person
+    said does, or what was extracted from it with their words as evidence. What agents say may go
+    where agents take notes.
+
+    Raises:
+        ScopeError: The actor may not.
+    """
+    if scope == "personal" and not (
+        origin in {"user", "app"} or (origin == "llm_extract" and has_evidence)
+    ):
+        raise ScopeError(
+            f"Words of the origin {origin!r} cannot become personal memory without the person's "
+            "own words as evidence. Use the scope 'agent_notes', which everyone reads, or pass "
+            "origin='llm_extract' with evidence."
+        )
+    if scope != "agent_notes" or origin not in _AGENTS_WORDS:
+        require_write(scope, actor)
+
+
+def trust_of(origin: Origin, wanted: Trust | None, *, has_evidence: bool) -> Trust:
+    """Return how far words of an origin are trusted: less than usual if wanted, never more.
+
+    Raises:
+        ScopeError: More trust is wanted than the origin has.
+    """
+    usual = "trusted" if origin == "llm_extract" and has_evidence else _TRUST_OF[origin]
+    if wanted is not None and _TRUSTS.index(wanted) > _TRUSTS.index(usual):
+        raise ScopeError(
+            f"Words of the origin {origin!r} are at most {usual!r}, not {wanted!r}. If a person "
+            "vouches for them, remember them with origin='user'."
+        )
+    return wanted or _TRUST_OF[origin]

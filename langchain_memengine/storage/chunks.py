@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import RowMapping, bindparam, delete, func, insert, select
+from sqlalchemy import ColumnElement, RowMapping, bindparam, delete, func, insert, select
 
 from langchain_memengine.errors import NotFoundError
 from langchain_memengine.storage import originals
@@ -81,16 +81,21 @@ def index_rows(tx: Transaction, partition: str, *, after_seq: int = 0) -> list[I
         chunks.c.thread_id,
         chunks.c["metadata"],
     )
-    rows = tx.connection.execute(
+    wanted = (
         select(*columns)
-        .where(
-            chunks.c.store_id == tx.store_id,
-            chunks.c.partition_key == partition,
-            chunks.c.seq > after_seq,
-        )
+        .where(*changed_in(tx, partition, after_seq=after_seq))
         .order_by(chunks.c.num)
     )
-    return [IndexRow(*row) for row in rows]
+    return [IndexRow(*row) for row in tx.connection.execute(wanted)]
+
+
+def changed_in(tx: Transaction, partition: str, *, after_seq: int) -> list[ColumnElement[bool]]:
+    """Return what holds for the chunks of a partition changed after ``after_seq``.
+
+    From 0 on, all of them are: told so, the database reads the partition and not the store.
+    """
+    of_partition = [chunks.c.store_id == tx.store_id, chunks.c.partition_key == partition]
+    return [*of_partition, chunks.c.seq > after_seq] if after_seq else of_partition
 
 
 def filter_rows(tx: Transaction, partition: str, *, from_num: int = 0) -> dict[int, FilterRow]:
@@ -135,7 +140,7 @@ def removed_ids(tx: Transaction, partition: str, *, after_seq: int) -> list[str]
     )
 
 
-_STORED = select(
+STORED = select(
     chunks.c.num,
     chunks.c.store_id,
     chunks.c.partition_key,
@@ -162,8 +167,8 @@ _STORED = select(
     chunks.c["metadata"],
 )
 # By the primary key alone: with the store in the condition SQLite takes an index on that.
-_BY_NUM = HotQuery(_STORED.where(chunks.c.num.in_(bindparam("nums", expanding=True))))
-_BY_ID = _STORED.where(
+_BY_NUM = HotQuery(STORED.where(chunks.c.num.in_(bindparam("nums", expanding=True))))
+_BY_ID = STORED.where(
     chunks.c.store_id == bindparam("store_id"),
     chunks.c.id >= bindparam("first"),
     chunks.c.id <= bindparam("last"),
@@ -181,7 +186,7 @@ def visible_by_num(
 ) -> dict[int, StoredChunk]:
     """Return the chunks with these numbers that exist, may be read and are valid now.
 
-    Those of a hidden memory commit are left out.
+    Those of a hidden memory commit or source are left out.
 
     This is the last check of a search: what it does not return is no hit, whatever a derived
     index says.
@@ -193,7 +198,7 @@ def visible_by_num(
         rows = _BY_NUM.rows(tx.connection, {"nums": list(batch)})
         for stored in map(StoredChunk._make, rows):
             place = (stored.store_id, stored.partition_key)
-            is_hidden = bool(hidden) and stored.commit_id in hidden
+            is_hidden = bool(hidden) and (stored.commit_id in hidden or stored.source in hidden)
             if place in readable and stored.is_valid(now_ms) and not is_hidden:
                 visible[stored.num] = stored
     return visible
@@ -207,7 +212,7 @@ def by_ids(
     found = {}
     for batch in batches(chunk_ids):
         rows = tx.connection.execute(
-            _STORED.where(
+            STORED.where(
                 chunks.c.store_id == tx.store_id,
                 chunks.c.id.in_(batch),
                 chunks.c.partition_key.in_(list(partitions)),

@@ -1,15 +1,15 @@
-"""Which chunks memory commits brought, and which were not there at a time."""
+"""Which chunks may have to be masked: of commits, of sources, from a time on, up to a time."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 
 from langchain_memengine.storage.database import Transaction, to_ms
 from langchain_memengine.storage.schema import chunks
-from langchain_memengine.storage.statements import batches
+from langchain_memengine.storage.statements import HotQuery, batches
 
 
 def nums_of_commits(tx: Transaction, partition: str, commit_ids: Sequence[str]) -> list[int]:
@@ -21,6 +21,21 @@ def nums_of_commits(tx: Transaction, partition: str, commit_ids: Sequence[str]) 
             select(chunks.c.num).where(
                 chunks.c.store_id == tx.store_id,
                 chunks.c.commit_id.in_(batch),
+                chunks.c.partition_key == partition,
+            )
+        ).scalars()
+    ]
+
+
+def nums_of_sources(tx: Transaction, partition: str, sources: Sequence[str]) -> list[int]:
+    """Return the numbers of a partition's chunks of these sources."""
+    return [
+        num
+        for batch in batches(sources)
+        for num in tx.connection.execute(
+            select(chunks.c.num).where(
+                chunks.c.store_id == tx.store_id,
+                chunks.c.source.in_(batch),
                 chunks.c.partition_key == partition,
             )
         ).scalars()
@@ -40,3 +55,19 @@ def nums_stored_after(tx: Transaction, partition: str, at: datetime) -> list[int
             )
         ).scalars()
     )
+
+
+_LIMITED = HotQuery(
+    select(chunks.c.num, chunks.c.valid_from, chunks.c.expires_at).where(
+        chunks.c.store_id == bindparam("store_id"),
+        chunks.c.partition_key == bindparam("partition"),
+        # As the partial index has it.
+        chunks.c.valid_from.is_not(None) | chunks.c.expires_at.is_not(None),
+    )
+)
+
+
+def limited(tx: Transaction, partition: str) -> list[tuple[int, int | None, int | None]]:
+    """Return (number, valid from, expires at) of the chunks that are not valid for ever."""
+    values = {"store_id": tx.store_id, "partition": partition}
+    return [(num, begins, ends) for num, begins, ends in _LIMITED.rows(tx.connection, values)]

@@ -63,6 +63,37 @@ def record(tx: Transaction, commit: Commit, *, checkpoint_id: str | None, now: d
     return commit.id not in known
 
 
+def of_threads(tx: Transaction, threads: Sequence[str]) -> list[Commit]:
+    """Return all commits of some threads, oldest first."""
+    ids = [one for parents in parents_by_thread(tx, threads).values() for one in parents]
+    return sorted(by_id(tx, ids).values(), key=lambda commit: (commit.created_at, commit.id))
+
+
+def restore(tx: Transaction, new: Sequence[Commit], heads: Sequence[str], *, now: datetime) -> None:
+    """Store commits of one thread as another store had them, those that are there stay.
+
+    The thread's heads are set unless it has some.
+    """
+    known = by_id(tx, [commit.id for commit in new])
+    rows = [
+        {
+            "store_id": tx.store_id,
+            "id": commit.id,
+            "thread_id": commit.thread_id,
+            "parents": joined_heads(commit.parents),
+            "kind": commit.kind,
+            "created_at": to_ms(commit.created_at),
+        }
+        for commit in new
+        if commit.id not in known
+    ]
+    if rows:
+        tx.connection.execute(insert(commits), rows)
+    threads = {commit.thread_id for commit in new}
+    for thread_id in threads - newest_heads(tx, list(threads)).keys():
+        _set_heads(tx, thread_id, "", joined_heads(heads), now)
+
+
 def by_id(tx: Transaction, ids: Sequence[str]) -> dict[str, Commit]:
     """Return those of these commits that exist."""
     found: dict[str, Commit] = {}
@@ -204,10 +235,22 @@ def _move_heads(tx: Transaction, commit: Commit, checkpoint_id: str | None, now:
     heads = joined_heads([*beside, commit.id])
     if (old_checkpoint, old) == (checkpoint_id or "", heads):
         return
-    values = {"checkpoint_id": checkpoint_id or "", "heads": heads, "updated_at": to_ms(now)}
-    key = {"store_id": tx.store_id, "thread_id": commit.thread_id}
+    _set_heads(tx, commit.thread_id, checkpoint_id or "", heads, now, is_moved=heads != old)
+
+
+def _set_heads(
+    tx: Transaction,
+    thread_id: str,
+    checkpoint_id: str,
+    heads: str,
+    now: datetime,
+    *,
+    is_moved: bool = True,
+) -> None:
+    values = {"checkpoint_id": checkpoint_id, "heads": heads, "updated_at": to_ms(now)}
+    key = {"store_id": tx.store_id, "thread_id": thread_id}
     dialects.upsert(tx.connection, thread_heads, [{**key, **values}])
-    if heads != old:
+    if is_moved:
         tx.touch()
         change = {**key, "seq": tx.commit_seq, "heads": heads, "at": to_ms(now)}
         tx.connection.execute(insert(head_changes).values(**change))

@@ -235,6 +235,16 @@ class Database:
             with connection.begin():
                 yield connection
 
+    def scrub(self) -> bool:
+        """Leave nothing of deleted rows in the database's files; return whether that is done.
+
+        Raises:
+            StorageError: The database failed.
+        """
+        self._require_open()
+        with self._gate, _named_errors():
+            return dialects.empty_log(self._engine)
+
     def _require_open(self) -> None:
         if self._closed:
             raise StorageError("This engine was closed. Open it again with MemoryEngine.open().")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import select
+from sqlalchemy import delete, select
 
 from langchain_memengine.storage import dialects
 from langchain_memengine.storage.database import Database, Transaction, to_ms
@@ -74,6 +74,16 @@ class TableNotes:
         """Return the names of all notes, sorted."""
         with self._database.read() as tx:
             return [document.name for document in all_documents(tx)]
+
+    def transcripts(self) -> list[str]:
+        """Return none: a store without a folder writes no transcripts."""
+        return []
+
+    def remove(self, name: str) -> bool:
+        """Remove a note; return whether there was one."""
+        with self._database.write() as tx:
+            mine = (documents.c.store_id == tx.store_id) & (documents.c.name == name)
+            return tx.connection.execute(delete(documents).where(mine)).rowcount > 0
 
 
 def _text(tx: Transaction, name: str) -> str:

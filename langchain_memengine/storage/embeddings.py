@@ -69,11 +69,7 @@ def vectors_of_partition(
     rows = tx.connection.execute(
         select(chunks.c.num, chunks.c.id, embeddings.c.vector)
         .join(embeddings, _embedding_of_chunk(model))
-        .where(
-            chunks.c.store_id == tx.store_id,
-            chunks.c.partition_key == partition,
-            chunks.c.seq > after_seq,
-        )
+        .where(*chunk_rows.changed_in(tx, partition, after_seq=after_seq))
         .order_by(chunks.c.num)
     ).all()
     nums = np.fromiter((row[0] for row in rows), np.int64, len(rows))

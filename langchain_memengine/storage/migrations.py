@@ -36,6 +36,12 @@ def m004_experiences(connection: Connection) -> None:
     schema.metadata.create_all(connection, tables=schema.EXPERIENCE_TABLES)
 
 
+def m006_limited_chunks(connection: Connection) -> None:
+    """Create the index of chunks that are not valid for ever."""
+    limited = next(index for index in schema.chunks.indexes if index.name == "ix_chunks_limited")
+    limited.create(connection, checkfirst=True)
+
+
 def m007_items(connection: Connection) -> None:
     """Create the items of stores and the originals of indexed documents."""
     schema.metadata.create_all(connection, tables=item_schema.ITEM_TABLES)
@@ -46,6 +52,7 @@ MIGRATIONS: Sequence[Migration] = (
     ("m002_jobs", m002_jobs),
     ("m003_conversations", m003_conversations),
     ("m004_experiences", m004_experiences),
+    ("m006_limited_chunks", m006_limited_chunks),
     ("m007_items", m007_items),
 )
 

@@ -20,6 +20,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    text,
 )
 
 metadata = MetaData()
@@ -111,6 +112,14 @@ chunks = Table(
     Index("ix_chunks_seq", "store_id", "seq"),
     Index("ix_chunks_text_hash", "store_id", "text_hash"),
     Index("ix_chunks_commit", "store_id", "commit_id"),
+    # Of the few chunks that are not valid for ever; where there is no partial index, of all.
+    Index(
+        "ix_chunks_limited",
+        "store_id",
+        "partition_key",
+        sqlite_where=text("valid_from IS NOT NULL OR expires_at IS NOT NULL"),
+        postgresql_where=text("valid_from IS NOT NULL OR expires_at IS NOT NULL"),
+    ),
     # Numbers are never used twice: derived indexes and tombstones name chunks by number.
     sqlite_autoincrement=True,
 )

@@ -99,6 +99,17 @@ def chunk_markdown(
     return chunks
 
 
+def is_genuine(chunk: Chunk) -> bool:
+    """Return whether a chunk's id and hash are those of its words and place.
+
+    A chunk that was cut here and came back has them; one that somebody made up could claim the
+    embedding of another text, or the place of somebody else's chunk.
+    """
+    identity = f"{chunk.source}\0{chunk.start_line}\0{chunk.text}"
+    ids = {_digest(identity), _digest(f"{identity}\0{chunk.ord}")}
+    return chunk.id in ids and chunk.hash == _digest(chunk.text)
+
+
 def _digest(text: str) -> str:
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 

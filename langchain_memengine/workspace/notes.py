@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Protocol
 
 from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.types import Fact
+from langchain_memengine.workspace.durable import locked, storage_error
 from langchain_memengine.workspace.files import (
     UnreadableFileError,
     read_text,
@@ -22,9 +24,11 @@ from langchain_memengine.workspace.files import (
     update_text,
 )
 from langchain_memengine.workspace.layout import (
+    ARCHIVE_DIR,
     DAILY_DIR,
     DREAMS_FILE,
     TASKS_DIR,
+    USERS_DIR,
     Layout,
     daily_date,
     daily_name,
@@ -33,6 +37,7 @@ from langchain_memengine.workspace.layout import (
     owner_prefix,
     task_name,
 )
+from langchain_memengine.workspace.renderings import opening, rendered, unmarked
 
 _FACT_MARK = re.compile(r"<!-- sha256:([0-9a-f]{64}) -->")
 
@@ -52,7 +57,15 @@ class Notes(Protocol):
         ...
 
     def names(self) -> list[str]:
-        """Return the names of all texts, sorted."""
+        """Return the names of all texts, sorted; transcripts of conversations are left out."""
+        ...
+
+    def transcripts(self) -> list[str]:
+        """Return the names of the transcripts of archived conversations, sorted."""
+        ...
+
+    def remove(self, name: str) -> bool:
+        """Remove a text; return whether there was one."""
         ...
 
 
@@ -99,6 +112,36 @@ class DiskNotes:
         found = scan(self.root, ["**/*.md"], ["node_modules/**", ".git/**"], max_bytes=2**63)
         return [file.path for file in found.files]
 
+    def transcripts(self) -> list[str]:
+        """Return the names of the transcripts of everyone and of all owners, sorted."""
+        folders = [owner_prefix(""), *(f"{USERS_DIR}/{one}/" for one in _folders(self.root))]
+        return sorted(
+            path.relative_to(self.root).as_posix()
+            for folder in folders
+            for path in (self.root / folder / ARCHIVE_DIR).glob("*/*.md")
+            if path.is_file() and path.resolve().is_relative_to(self.root.resolve())
+        )
+
+    def remove(self, name: str) -> bool:
+        """Remove a file, and the folders that are empty then; return whether there was one.
+
+        Raises:
+            ConfigurationError: The name leaves the root.
+            StorageError: It cannot be removed.
+        """
+        path = inside(self.root, name)
+        with locked(Layout(self.root).state_dir / "notes.lock"):
+            try:
+                path.unlink()
+            except FileNotFoundError:
+                return False
+            except OSError as error:
+                raise storage_error(path, error) from error
+            with suppress(OSError):  # a folder that is not empty
+                for folder in path.relative_to(self.root).parents[:-1]:
+                    (self.root / folder).rmdir()
+        return True
+
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
@@ -114,23 +157,26 @@ class Workspace:
     notes: Notes
     owner: str = ""
 
-    def append_daily(self, now: datetime, stage: str, body: str, *, key: str = "") -> str:
+    def append_daily(self, now: datetime, stage: str, body: str, *, record: str = "") -> str:
         """Add ``## HH:MM — <stage>`` and a body to the day's event log; return its name.
 
-        A ``key`` is kept in a comment behind the body; nothing is added to a log that has it.
+        With a ``record`` the entry stands between marks: the index passes over it, and nothing is
+        added to a log that has it.
 
         Raises:
             ConfigurationError: ``now`` has no time zone.
         """
         moment = _in_utc(now)
-        mark = f"<!-- key:{_inert(key)} -->" if key else ""
-        entry = f"## {moment:%H:%M} — {_one_line(stage)}\n\n{body}\n" + (
-            f"{mark}\n" if mark else ""
-        )
+        title = f"## {moment:%H:%M} — {unmarked(_one_line(stage))}"
+        entry = f"{title}\n\n{unmarked(body)}\n"
         name = owner_prefix(self.owner) + daily_name(moment)
-        self.notes.update(
-            name, lambda old: old if mark and mark in old else _with_section(old, entry)
-        )
+        if record:
+            entry = rendered(entry, record)
+
+        def change(old: str) -> str:
+            return old if record and opening(record) in old else _with_section(old, entry)
+
+        self.notes.update(name, change)
         return name
 
     def write_task_summary(self, task_id: str, title: str, body: str) -> str:
@@ -165,6 +211,10 @@ class Workspace:
     def read_memory(self) -> str:
         """Return the text of ``MEMORY.md`` (``Memory.md`` where that is absent), or ``""``."""
         return self.notes.read(self._memory_name())
+
+    def read_daily(self, day: date) -> str:
+        """Return the text of a day's event log, or ``""``."""
+        return self.notes.read(owner_prefix(self.owner) + daily_name(day))
 
     def list_files(self) -> list[str]:
         """Return what exists: MEMORY, DREAMS, daily files newest first, task files sorted."""
@@ -208,6 +258,12 @@ def _with_section(old: str, section: str) -> str:
     flat = old.replace("\r\n", "\n")
     line_ends = len(flat) - len(flat.rstrip("\n"))
     return old + "\n" * max(0, 2 - line_ends) + section
+
+
+def _folders(root: Path) -> list[str]:
+    """Return the names of the owners' folders."""
+    users = root / USERS_DIR
+    return sorted(one.name for one in users.iterdir()) if users.is_dir() else []
 
 
 def _directly_in(folder: str, names: Sequence[str]) -> list[str]:

@@ -7,8 +7,9 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, Tool
 
 from langchain_memengine.conversation.lineage import join_heads
 from langchain_memengine.errors import NotFoundError, StorageError, UnknownCommitError
+from langchain_memengine.retrieval.visibility import thread_owner
 from langchain_memengine.storage import messages as message_rows
-from langchain_memengine.types import Actor, Filter
+from langchain_memengine.types import LOCAL_ADMIN, Actor, Filter
 from langchain_memengine.workspace.layout import slug
 from tests.fakes.clock import START
 from tests.fakes.embeddings import FakeEmbeddings
@@ -67,12 +68,13 @@ def test_the_same_again_adds_nothing_and_gives_the_same_update(engine):
 
 def test_messages_are_found_with_where_they_are_from(engine):
     head = archive(engine, TURN)
-    (hit,) = engine.search("погода").hits
+    (hit,) = engine.search("погода", thread_id="chat 1").hits
     assert hit.text == "Какая погода в Риме?"
     assert hit.source == f"message:chat%201/m%2F1#{head}"
     assert hit.metadata == {"role": "human", "message_id": "m/1", "speaker": "Anna"}
-    assert (hit.event_at, hit.scope) == (START, "global")
-    found = engine.search("sunny", filter=Filter(source="message:chat%201/*")).hits
+    assert (hit.event_at, hit.scope, hit.owner) == (START, "personal", thread_owner("chat 1"))
+    inside = {"thread_id": "chat 1", "filter": Filter(source="message:chat%201/*")}
+    found = engine.search("sunny", **inside).hits
     assert {(h.receipt.origin, h.receipt.trust) for h in found} == {
         ("tool", "untrusted"),
         ("assistant", "unverified"),
@@ -115,6 +117,7 @@ def test_an_owner_s_archive_is_theirs_alone(engine):
     ann = Actor("Ann")
     head = archive(engine, TURN, owner="Ann", summary="Anna asked about Rome.")
     assert engine.search("sunny Rome").hits == ()
+    assert engine.search("sunny Rome", thread_id="chat 1").hits == ()
     found = engine.search("Anna asked about Rome", 1, actor=ann).hits[0]
     assert (found.text, found.owner) == ("Anna asked about Rome.", slug("Ann"))
     assert found.receipt.origin == "llm_extract"
@@ -130,14 +133,27 @@ def test_two_users_archives_of_one_step_are_two_commits(engine):
     assert archive(engine, TURN, owner="ann") != archive(engine, TURN, owner="bob")
 
 
-def test_without_an_owner_it_goes_where_the_engines_actor_keeps_things(tmp_path):
-    with make_engine(tmp_path) as engine:
-        engine.actor = Actor("Bob")
-        archive(engine, TURN, summary="Rome")
-        assert engine.search("sunny", actor=Actor("ann")).hits == ()
-        assert len(engine.search("sunny").hits) == 2
-        assert engine.restore("chat 1") == TURN
-        assert len(list(engine.root.glob(f"users/{slug('Bob')}/archive/*/*.md"))) == 1
+@pytest.mark.parametrize("actor", [Actor("ann"), LOCAL_ADMIN, Actor(thread_owner("chat 1"))])
+def test_without_an_owner_it_is_the_threads_and_no_ones_else(engine, actor):
+    head = archive(engine, TURN, summary="Ann is in Rome.")
+    for outside in ({}, {"thread_id": "chat 2"}, {"as_of": head}, {"as_of": START}):
+        assert engine.search("sunny Rome", actor=actor, **outside).hits == ()
+        assert engine.recall("sunny Rome", actor=actor, **outside).hits == ()
+    found = engine.search("sunny Rome", actor=actor, thread_id="chat 1")
+    assert sorted(texts(found)) == ["Ann is in Rome.", "Sunny.", "sunny"]
+    with pytest.raises(NotFoundError):
+        engine.explain("sunny Rome", found.hits[0].id, actor=actor)
+    assert engine.explain("sunny Rome", found.hits[0].id, actor=actor, thread_id="chat 1").found
+    assert engine.restore("chat 1", actor=actor) == TURN
+    assert not list(engine.root.glob("users/*/archive"))
+
+
+def test_what_was_archived_alone_stays_theirs_when_others_join_the_thread(engine):
+    head = archive(engine, TURN[:1], owner="ann")
+    archive(engine, TURN[1:], head)
+    assert engine.restore("chat 1", actor=Actor("ann")) == TURN
+    assert engine.restore("chat 1", actor=Actor("bob")) == TURN[1:]
+    assert engine.search("погода", actor=Actor("bob"), thread_id="chat 1").hits == ()
 
 
 def test_the_transcript_is_markdown_for_people_and_no_file_of_the_index(engine):
@@ -197,7 +213,7 @@ def test_an_embedder_that_is_down_costs_no_message(tmp_path):
         archive(engine, TURN)
         assert engine.stats().embeddings == 0
         assert engine.restore("chat 1") == TURN
-        assert len(engine.search("sunny").hits) == 2
+        assert len(engine.search("sunny", thread_id="chat 1").hits) == 2
 
 
 def test_no_messages_are_no_commit_and_missing_ids_are_made(engine):

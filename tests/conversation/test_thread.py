@@ -5,30 +5,37 @@ from datetime import UTC, datetime
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
-from langchain_memengine.conversation.thread import Thread, join_users, sole_person
+from langchain_memengine.conversation.thread import Thread, is_the_owners, join_users
 
 MINE, ANNAS, BOBS = HumanMessage("a"), HumanMessage("a", name="anna"), HumanMessage("a", name="bob")
 ANSWER, RESULT = AIMessage("b"), ToolMessage("c", tool_call_id="1")
 
 
 @pytest.mark.parametrize(
-    ("gone", "rest", "users", "person"),
+    ("gone", "rest", "users", "expected"),
     [
-        ([MINE, ANSWER], [], ["anna"], "anna"),
-        ([ANNAS, MINE], [BOBS], ["anna"], "anna"),
-        ([ANNAS, BOBS], [], ["anna"], ""),
-        ([BOBS], [], ["anna"], ""),
-        ([MINE], [], ["anna", "bob"], ""),
-        ([ANNAS], [], ["anna", "bob"], "anna"),
-        ([RESULT], [MINE], ["anna"], "anna"),
-        ([RESULT], [BOBS], ["anna"], ""),
-        ([RESULT], [], ["anna"], "anna"),
-        ([RESULT], [], ["anna", "bob"], ""),
+        ([MINE, ANSWER], [], ["anna"], True),
+        ([ANNAS, MINE], [BOBS], ["anna"], True),
+        ([ANNAS, BOBS], [], ["anna"], False),
+        ([BOBS], [], ["anna"], False),
+        ([MINE], [], ["anna", "bob"], False),
+        ([ANNAS], [], ["anna", "bob"], False),
+        ([RESULT], [MINE], ["anna"], True),
+        ([RESULT], [BOBS], ["anna"], False),
+        ([RESULT], [], ["anna"], True),
+        ([RESULT], [], ["anna", "bob"], False),
     ],
 )
-def test_what_goes_is_the_users_only_if_nobody_else_speaks_in_it(gone, rest, users, person):
+def test_what_goes_is_the_owners_only_if_nobody_else_speaks_in_it(gone, rest, users, expected):
     thread = Thread("t", "anna", tuple(users), "", datetime(2026, 5, 19, tzinfo=UTC))
-    assert sole_person(gone, [*gone, *rest], thread) == person
+    assert is_the_owners(gone, [*gone, *rest], thread) is expected
+
+
+@pytest.mark.parametrize(
+    ("users", "owner"), [((), "anna"), (("anna",), "anna"), (("bob",), ""), (("anna", "bob"), "")]
+)
+def test_a_thread_is_its_users_if_it_ran_for_nobody_else(users, owner):
+    assert Thread("t", "anna", users, "", datetime(2026, 5, 19, tzinfo=UTC)).owner == owner
 
 
 def test_users_are_joined_once_each():

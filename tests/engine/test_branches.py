@@ -113,7 +113,7 @@ def test_nothing_hidden_is_no_mask_so_that_any_index_may_answer(engine):
         view = engine._searcher._partitions.view(tx, now, ("shared",), None)
         assert Branches().unseen(tx, view, now, Vantage()) == (frozenset(), None)
         hidden = Branches().unseen(tx, view, now, Vantage("t", ""))
-    assert len(hidden.commits) == 2
+    assert len(hidden.hidden) == 2
     assert hidden.mask.tolist() == [True, False, False]
 
 

@@ -1,10 +1,12 @@
 """The Markdown that the engine writes, on disk and in the database."""
 
+from datetime import timedelta
+
 import pytest
 
 from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.types import Actor, Fact
-from tests.fakes.clock import FixedClock
+from tests.fakes.clock import START, FixedClock
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine, texts
 
@@ -28,15 +30,29 @@ def test_daily_entry_is_found_by_the_next_search(engine):
     )
 
 
-def test_entry_with_a_key_is_added_once_a_day(engine):
+def test_log_of_a_day_is_read_as_it_stands(engine):
+    engine.append_daily("build", "The kiln cracked.")
+    engine.append_daily("build", "Anna wept.", owner="anna")
+    assert engine.read_daily(START.date()) == "## 12:00 — build\n\nThe kiln cracked.\n"
+    assert engine.read_daily(START.date(), "anna") == "## 12:00 — build\n\nAnna wept.\n"
+    assert engine.read_daily(START.date() + timedelta(days=1)) == ""
+
+
+def test_entry_of_a_record_is_added_once_a_day_and_not_searched(engine):
+    engine.append_daily("build", "The kiln is cold.")
     for _ in range(2):
-        engine.append_daily("flush", "The kiln cracked.", key="a --> ## forged")
-    (hit,) = engine.search("kiln").hits
-    assert hit.text == ("## 12:00 — flush\n\nThe kiln cracked.\n<!-- key:a --&gt; ## forged -->")
-    engine.append_daily("flush", "The kiln hums.", key="b")
-    engine.append_daily("flush", "The kiln hums.", key="b", owner="anna")
+        name = engine.append_daily("flush", "The kiln cracked.", record="a --> ## forged")
+    assert engine._notes.read(name).split("\n", 4)[4] == (
+        "<!-- record:a_--__##_forged -->\n"
+        "## 12:00 — flush\n\nThe kiln cracked.\n"
+        "<!-- /record:a_--__##_forged -->\n"
+    )
+    engine.append_daily("build", "The kiln hums.")
+    found = [(hit.text.splitlines()[-1], hit.start_line) for hit in engine.search("kiln").hits]
+    assert sorted(found) == [("The kiln hums.", 11), ("The kiln is cold.", 1)]
+    engine.append_daily("flush", "The kiln hums.", record="b", owner="anna")
     engine._clock.pass_days(1)
-    engine.append_daily("flush", "The kiln hums.", key="b")
+    engine.append_daily("flush", "The kiln hums.", record="b")
     assert engine.list_files() == ["daily/2026-05-20.md", "daily/2026-05-19.md"]
     assert engine.list_files("anna") == ["users/anna/daily/2026-05-19.md"]
 

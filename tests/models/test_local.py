@@ -73,6 +73,16 @@ def test_no_texts_are_no_vectors():
     assert MiniLMEmbeddings().embed_documents([]) == []
 
 
+def test_wordllama_vectors_are_those_of_the_package_to_the_last_digit():
+    import wordllama
+
+    package = wordllama.WordLlama.load(
+        cache_dir=Path(wordllama.__file__).parent, dim=256, disable_download=True
+    )
+    texts = [*ODD_TEXTS, "", "The  cat\tsleeps.\n\n- on the sofa", "tea " * 500]
+    assert WordLlamaEmbeddings().embed_documents(texts) == package.embed(texts).tolist()
+
+
 def test_an_empty_text_is_a_vector_of_zeros_for_wordllama_and_so_is_reported():
     assert not any(WordLlamaEmbeddings().embed_query(""))
 

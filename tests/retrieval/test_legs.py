@@ -113,6 +113,9 @@ def test_the_exact_leg_returns_the_nearest_that_pass(view):
     mask = np.asarray([True, False, True, True, True, False])
     masked = legs.exact_leg(view, query(X), 9, mask)
     assert masked.positions.tolist() == [0, 4, 2]
+    # What does not pass still has a cosine: it may stand beside what does.
+    every = np.arange(6)
+    assert masked.cosine_of(every).tolist() == nearest.cosine_of(every).tolist()
 
 
 def test_the_chroma_leg_orders_its_candidates_by_exact_cosine(view):

@@ -172,3 +172,43 @@ def test_mask_and_age_of_a_slot(database):
         slots = np.asarray([0, 1])
         assert partition.age_days(slots, now + 43_200_000).tolist() == [0.5, 0.5]
         assert partition.age_days(slots, now - 1).tolist() == [0.0, 0.0]
+
+
+def test_loading_a_partition_reads_its_own_rows_and_not_the_store(database):
+    with database.write() as tx:
+        put(tx, "a", ["tea"])
+    sent = []
+    with database.read() as tx:
+        driver = tx.connection.connection.driver_connection
+        driver.set_trace_callback(sent.append)
+        current(tx, partitions(), "personal/anna", MODEL)
+        driver.set_trace_callback(None)
+        of_chunks = [statement for statement in sent if "FROM chunks" in statement]
+        plans = [driver.execute(f"EXPLAIN QUERY PLAN {one}").fetchall() for one in of_chunks]
+    assert len(plans) == 2  # rows and vectors
+    for (*_, step), *_ in plans:
+        assert "ix_chunks_partition" in step
+
+
+def test_an_added_text_alone_is_split_and_nothing_is_built_again(database):
+    split = []
+
+    def splitter(text):
+        split.append(text)
+        return text.split()
+
+    followed = Partitions(splitter, k1=0.9, b=0.4)
+    with database.write() as tx:
+        put(tx, "a", [f"tea {number}" for number in range(50)])
+    with database.read() as tx:
+        before = current(tx, followed, "shared")
+        merges, postings = before.keyword.merges, before.keyword
+    split.clear()
+    with database.write() as tx:
+        put(tx, "b", ["milk"])
+    with database.read() as tx:
+        after = current(tx, followed, "shared")
+        assert after.keyword.scores(["milk"]).argmax() == 50
+    assert split == ["milk"]
+    assert after.keyword is postings
+    assert after.keyword.merges == merges

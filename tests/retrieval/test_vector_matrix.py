@@ -157,4 +157,62 @@ def test_a_cosine_does_not_depend_on_the_slot(dimension):
         grown.put(np.asarray([slots]), vector[None])
         saved = VectorMatrix.from_arrays(grown.to_arrays())
         cosines.update(grown.cosines(asked).tolist(), saved.cosines(asked).tolist())
+        cosines.update(grown.cosines_of(np.arange(slots), asked).tolist())
     assert len(cosines) == 1
+
+
+def among(matrix, mask, asked):
+    """Return what a mask leaves, as the product with all vectors says and as the matrix does."""
+    expected = np.where(mask, matrix.cosines(asked), np.float32(NO_COSINE))
+    return expected.tolist(), matrix.cosines_among(asked, mask).tolist()
+
+
+@pytest.mark.parametrize("kept", [1, 5, 16, 37])
+def test_a_subset_has_the_same_cosines_to_the_last_digit(kept):
+    matrix = matrix_of(unit(1, 300, dimension=384), slots=310)
+    mask = np.zeros(310, np.bool_)
+    mask[np.random.default_rng(kept).choice(310, kept, replace=False)] = True
+    mask[305] = True  # without a vector
+    for asked in unit(3, 4, dimension=384):
+        expected, found = among(matrix, mask, asked)
+        assert found == expected
+    assert matrix.copies == 1
+
+
+def test_only_a_mask_that_comes_twice_in_a_row_and_lets_few_pass_gets_a_copy():
+    matrix, asked = matrix_of(unit(1, 64)), unit(2)[0]
+    few, others, many = np.arange(64) < 8, np.arange(64) >= 56, np.arange(64) < 9
+    for mask, copies in [(few, 0), (others, 0), (few, 0), (few, 1), (others, 1), (few, 1)]:
+        matrix.cosines_among(asked, mask.copy())
+        assert matrix.copies == copies
+    for mask, copies in [(others, 1), (many, 1), (many, 1), (others, 1), (others, 2)]:
+        matrix.cosines_among(asked, mask.copy())
+        assert matrix.copies == copies
+
+
+def test_a_subset_follows_its_vectors():
+    matrix, asked = matrix_of(unit(1, 64)), unit(2)[0]
+    mask = np.arange(64) < 4
+
+    def ask_twice():
+        matrix.cosines_among(asked, mask)
+        expected, found = among(matrix, mask, asked)
+        assert found == expected
+        return found
+
+    before = ask_twice()
+    matrix.put(np.asarray([1]), unit(9))
+    assert ask_twice() != before
+    matrix.remove([2])
+    assert ask_twice()[2] == NO_COSINE
+    matrix.grow_to(70)
+    mask = np.arange(70) < 4
+    assert ask_twice()[:2] == matrix.cosines(asked)[:2].tolist()
+
+
+def test_a_matrix_without_vectors_has_none_to_copy():
+    matrix = VectorMatrix()
+    matrix.grow_to(3)
+    for _ in range(3):
+        assert among(matrix, np.ones(3, np.bool_), query(X)) == ([NO_COSINE] * 3,) * 2
+    assert matrix.copies == 0

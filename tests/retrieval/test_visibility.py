@@ -1,6 +1,8 @@
 """Who may read and write what."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from langchain_memengine.errors import ScopeError
 from langchain_memengine.retrieval.visibility import (
@@ -8,10 +10,13 @@ from langchain_memengine.retrieval.visibility import (
     owner_of,
     readable_partitions,
     require_write,
+    thread_owner,
+    thread_partition,
 )
 from langchain_memengine.storage.chunk_values import partition_key
+from langchain_memengine.text.sanitize import clean_text
 from langchain_memengine.types import LOCAL_ADMIN, Actor
-from langchain_memengine.workspace.layout import slug
+from langchain_memengine.workspace.layout import folder_owner, slug
 
 ANNA = Actor("anna")
 ADMIN = Actor("root", is_admin=True)
@@ -70,3 +75,11 @@ def test_only_an_admins_texts_go_to_everyone_by_default():
 def test_the_error_tells_a_user_what_to_do():
     with pytest.raises(ScopeError, match=r"'anna' may not write .* Use the scope 'personal'"):
         require_write("global", ANNA)
+
+
+@given(st.text(), st.text())
+def test_no_user_is_a_thread_and_no_thread_another(name, thread):
+    assert thread_partition(thread) not in readable_partitions(Actor(name, is_admin=True))
+    assert thread_partition(thread) not in readable_partitions(Actor(thread_owner(thread)))
+    assert folder_owner(thread_owner(thread)) != thread_owner(thread)
+    assert (thread_owner(name) == thread_owner(thread)) is (clean_text(name) == clean_text(thread))

@@ -42,3 +42,14 @@ def test_a_database_without_conversations_gets_their_tables_and_the_index_by_com
         assert all(found.has_table(table.name) for table in schema.CONVERSATION_TABLES)
         assert "ix_chunks_commit" in {index["name"] for index in found.get_indexes("chunks")}
     database.close()
+
+
+def test_a_database_without_the_index_of_limited_chunks_gets_it(tmp_path):
+    database = Database(f"sqlite:///{tmp_path}/s", store_id="a", now=NOW, busy_timeout_ms=0)
+    with database.write() as tx:
+        tx.connection.exec_driver_sql("DROP INDEX ix_chunks_limited")
+        tx.connection.exec_driver_sql("DELETE FROM schema_migrations WHERE name LIKE 'm006%'")
+        assert migrate(tx.connection, 1) == ["m006_limited_chunks"]
+        names = {index["name"] for index in inspect(tx.connection).get_indexes("chunks")}
+    assert "ix_chunks_limited" in names
+    database.close()

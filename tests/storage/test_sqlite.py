@@ -17,6 +17,7 @@ from tests.storage.contract_conversations import CommitContract, MessageContract
 from tests.storage.contract_experiences import ExperienceContract, ExperiencesOfStoresContract
 from tests.storage.contract_items import ItemContract
 from tests.storage.contract_jobs import JobContract, JobHistoryContract, ScheduleContract
+from tests.storage.contract_records import RecordContract
 
 
 class OnFileAndInMemory:
@@ -120,4 +121,8 @@ class TestStores(SeveralStores, StoresContract):
 
 
 class TestExperiencesOfStores(SeveralStores, ExperiencesOfStoresContract):
+    pass
+
+
+class TestRecords(OnFileAndInMemory, RecordContract):
     pass

@@ -1,0 +1,95 @@
+"""Remove rows and everything that was built from them."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from collections.abc import Sequence
+
+from langchain_memengine.engine.parts import CHROMA_DIR, FORGOTTEN_AT
+from langchain_memengine.engine.writing import Writing
+from langchain_memengine.retrieval import visibility
+from langchain_memengine.retrieval.note_erasing import Erased
+from langchain_memengine.storage import doomed, forgetting
+from langchain_memengine.storage.doomed import Doomed, DoomedChunk
+from langchain_memengine.text.erasing import Erasure
+from langchain_memengine.types import Actor, ForgetReport
+from langchain_memengine.workspace.layout import Layout
+
+
+class Erasing(Writing):
+    """The part of forgetting that removes what was found."""
+
+    def _remove(
+        self,
+        found: Doomed,
+        erased: Erased,
+        removed: Counter[str],
+        beyond: Sequence[str],
+        *,
+        keep_history: bool,
+    ) -> ForgetReport:
+        """Remove rows and everything that is derived from them."""
+        touched = [*erased.changed, *erased.removed]
+        gone = list(found.chunks)
+        if touched:
+            with self._database.read() as tx:
+                main = self._sources[0].workspace_id
+                gone = unique([*gone, *doomed.chunks_of_paths(tx, main, touched)])
+            self.sync()
+        removed["notes"] += len(touched)
+        with self._access_lock:
+            for chunk in gone:
+                self._accesses.pop(chunk.id, None)
+        with self._database.write() as tx:
+            removed.update(
+                forgetting.remove(tx, found, now=self._clock(), keep_history=keep_history)
+            )
+            removed.update(forgetting.remove_unused(tx, gone))
+            if gone:
+                tx.set_meta(FORGOTTEN_AT, str(tx.seq))
+        lost = self._drop_derived({chunk.partition_key for chunk in gone})
+        if not self._database.scrub():
+            lost = (
+                *lost,
+                "SQLite's log, while another process reads; it goes with its next write.",
+            )
+        counted = {kind: number for kind, number in removed.items() if number}
+        return ForgetReport(counted, (*beyond, *lost))
+
+    def _drop_derived(self, partitions: set[str]) -> tuple[str, ...]:
+        """Drop what was built from these partitions; return what could not be reached."""
+        if not partitions:
+            return ()
+        self._partitions.discard(sorted(partitions))
+        if self._chroma is not None:
+            with self._database.read() as tx:
+                model = self._embedding.model(tx)
+            if not self._chroma[0].start_over([(one, model or "") for one in sorted(partitions)]):
+                return ("Vectors in the files of the Chroma server, until it cleans them up.",)
+            return ()
+        folder = None if self.root is None else Layout(self.root).state_dir / CHROMA_DIR
+        if folder is None or not folder.exists():
+            return ()
+        if self._maintains:
+            shutil.rmtree(folder)
+            return ()
+        return ("Vectors in the Chroma folder, which another process maintains.",)
+
+    def _still_holding(
+        self, words: Erasure, known: Sequence[DoomedChunk], actor: Actor
+    ) -> list[str]:
+        """Return sentences on texts that hold the same words and were not asked for."""
+        if not words:
+            return []
+        keys = {*visibility.readable_partitions(actor)}
+        if actor.is_admin:
+            keys |= {chunk.partition_key for chunk in known}
+        with self._database.read() as tx:
+            left = doomed.holding_sources(tx, sorted(keys), words.holds)
+        return [f"{source} holds the same words and was not asked for." for source in left]
+
+
+def unique(found: Sequence[DoomedChunk]) -> list[DoomedChunk]:
+    """Return each chunk once, in their order."""
+    return list({chunk.id: chunk for chunk in found}.values())

@@ -1,0 +1,178 @@
+"""Export: everything that somebody may read, as lines of JSON or as Markdown."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import IO, Any, Literal
+
+from langchain_memengine.engine.parts import EngineParts
+from langchain_memengine.errors import ConfigurationError
+from langchain_memengine.retrieval import note_erasing, visibility
+from langchain_memengine.storage import commits, exports, records, revisions, supersessions
+from langchain_memengine.storage.chunk_values import StoredChunk
+from langchain_memengine.storage.database import Transaction
+from langchain_memengine.storage.record_values import RecordFilter
+from langchain_memengine.types import Actor, as_json
+from langchain_memengine.workspace.files import UnreadableFileError, write_atomic
+
+EXPORT_VERSION = 1
+TEXT_PREFIXES = ("doc:", "learnt:", "message:")
+"""What the source URIs of texts begin with that are neither files nor records."""
+
+_PAGE = 500
+
+Line = Mapping[str, Any]
+
+
+class Exporting(EngineParts):
+    """The chapter of the engine that gives everything out."""
+
+    def export(
+        self,
+        target: str | Path | IO[str],
+        *,
+        format: Literal["jsonl", "markdown"] = "jsonl",  # noqa: A002  # the word for it
+        actor: Actor | None = None,
+    ) -> dict[str, int]:
+        """Write everything that the actor may read; return how much of each kind.
+
+        Lines of JSON hold records with their revisions, texts as their chunks, archived messages
+        with their memory commits, and notes; :meth:`import_` reads them. Markdown is for people:
+        records, texts and archived messages.
+
+        Args:
+            target: Path of a file, which is replaced, or an open text file.
+            format: ``jsonl`` or ``markdown``.
+            actor: Whose export it is.
+
+        Raises:
+            ConfigurationError: The format is unknown.
+            StorageError: The file cannot be written, or the database failed.
+        """
+        if format not in {"jsonl", "markdown"}:
+            raise ConfigurationError(f"format={format!r} is unknown. Use 'jsonl' or 'markdown'.")
+        actor = actor or self.actor
+        counted: Counter[str] = Counter()
+        lines = []
+        for line in self._lines(actor):
+            counted[line["kind"]] += _size(line)
+            lines.append(
+                json.dumps(line, ensure_ascii=False) if format == "jsonl" else _as_markdown(line)
+            )
+        head = {
+            "kind": "memengine export",
+            "version": EXPORT_VERSION,
+            "user_id": actor.user_id,
+            "at": self._clock().isoformat(),
+        }
+        first = json.dumps(head) if format == "jsonl" else f"# Memory of {actor.user_id}\n"
+        text = "\n".join(line for line in (first, *lines) if line) + "\n"
+        if isinstance(target, str | Path):
+            write_atomic(Path(target), text)
+        else:
+            target.write(text)
+        return dict(counted)
+
+    def _lines(self, actor: Actor) -> Iterator[Line]:
+        with self._database.read() as tx:
+            yield from _record_lines(tx, actor)
+            partitions = visibility.readable_partitions(actor)
+            for source, found in exports.texts(tx, partitions, TEXT_PREFIXES):
+                yield {"kind": "texts", "source": source, "chunks": list(map(_chunk, found))}
+            yield from _archive_lines(tx, actor)
+        yield from self._note_lines(actor)
+
+    def _note_lines(self, actor: Actor) -> Iterator[Line]:
+        owners = ("", visibility.owner_of("personal", actor))
+        for name in note_erasing.notes_of(self._notes, owners):
+            try:
+                yield {"kind": "notes", "name": name, "text": self._notes.read(name)}
+            except UnreadableFileError:
+                continue  # a file that is no text was no memory either
+
+
+def _record_lines(tx: Transaction, actor: Actor) -> Iterator[Line]:
+    places, after = visibility.readable_places(actor), None
+    while page := records.page(tx, places, RecordFilter(), after=after, limit=_PAGE):
+        ids = [record.id for record in page]
+        changes: dict[str, list[Any]] = {one: [] for one in ids}
+        for revision in revisions.of_records(tx, ids):
+            changes[revision.target_id].append(as_json(revision))
+        over: dict[str, list[Any]] = {one: [] for one in ids}
+        for one in supersessions.of_records(tx, ids):
+            over[one.old_id].append(as_json(one))
+        for record in page:
+            yield {
+                "kind": "records",
+                "record": as_json(record),
+                "revisions": changes[record.id],
+                "superseded_by": over[record.id],
+            }
+        after = page[-1]
+
+
+def _archive_lines(tx: Transaction, actor: Actor) -> Iterator[Line]:
+    found = exports.archive(tx, ("", visibility.owner_of("personal", actor)))
+    by_thread: dict[str, list[Any]] = {}
+    for message in found:
+        by_thread.setdefault(message.thread_id, []).append(message._asdict())
+    threads = set(by_thread) | _threads_of(tx, actor)
+    heads = commits.newest_heads(tx, sorted(threads))
+    for thread in sorted(threads):
+        known = commits.of_threads(tx, [thread])
+        if known:
+            yield {
+                "kind": "messages",
+                "thread_id": thread,
+                "commits": as_json(known),
+                "heads": list(heads.get(thread, ())),
+                "messages": by_thread.get(thread, []),
+            }
+
+
+def _threads_of(tx: Transaction, actor: Actor) -> set[str]:
+    """Return the conversations that the actor's texts and records were learnt in."""
+    partitions = visibility.readable_partitions(actor)
+    of_texts = {
+        chunk.thread_id
+        for _, found in exports.texts(tx, partitions, ("learnt:",))
+        for chunk in found
+    }
+    return {thread for thread in of_texts if thread is not None}
+
+
+def _chunk(stored: StoredChunk) -> dict[str, Any]:
+    return {"chunk": as_json(stored.chunk), "provenance": as_json(stored.provenance)}
+
+
+def _size(line: Line) -> int:
+    return len(line["messages"]) if line["kind"] == "messages" else 1
+
+
+def _as_markdown(line: Line) -> str:
+    """Return a line as Markdown for people, ``""`` for what is a file of theirs already."""
+    if line["kind"] == "records":
+        record: dict[str, Any] = line["record"]
+        told = [record["origin"], record["created_at"][:10], record["source"]]
+        return f"## Record {record['id']}\n\n{record['text']}\n\n*{_told(told)}*\n"
+    if line["kind"] == "texts":
+        pieces = "\n\n".join(one["chunk"]["text"] for one in line["chunks"])
+        return f"## Text {line['source']}\n\n{pieces}\n"
+    if line["kind"] == "messages":
+        said = "\n\n".join(_message(message["body"]) for message in line["messages"])
+        return f"## Conversation {line['thread_id']}\n\n{said}\n" if said else ""
+    return ""
+
+
+def _message(body: str) -> str:
+    told = json.loads(body)
+    content = told["data"]["content"]
+    text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
+    return f"**{told['type']}**: {text}"
+
+
+def _told(parts: list[str]) -> str:
+    return ", ".join(part for part in parts if part)

@@ -1,0 +1,294 @@
+"""Forget: remove words from everything the engine keeps, and say where else they may be."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+from langchain_memengine.engine.erasing import Erasing, unique
+from langchain_memengine.engine.remembering import Remembering
+from langchain_memengine.errors import ConfigurationError, NotFoundError, ScopeError
+from langchain_memengine.retrieval import documents, note_erasing, visibility
+from langchain_memengine.retrieval.record_chunks import record_id, record_source
+from langchain_memengine.storage import chunks, doomed, records, revisions
+from langchain_memengine.storage.chunk_values import partition_key
+from langchain_memengine.storage.database import Transaction
+from langchain_memengine.storage.doomed import Doomed, DoomedChunk, DoomedMessage, Selection
+from langchain_memengine.storage.record_values import Place
+from langchain_memengine.text.erasing import MIN_CHARS, Erasure, flat
+from langchain_memengine.text.sanitize import clean_text
+from langchain_memengine.types import Actor, ForgetReport
+from langchain_memengine.workspace.layout import slug
+
+_ALL_RECORDS = record_source("")
+_DERIVED = ("message:", "learnt:")
+
+ForgetHook = Callable[[Doomed], Mapping[str, int]]
+"""Forgets what is derived elsewhere, and returns how much by kind. It is called before the rows
+go, so that after a crash the same call does it all again."""
+
+BEYOND = (
+    "Backups, exports and copies of the folder or the database.",
+    "The history of Git or another version control, where the folder is under one.",
+    "LangGraph checkpoints: delete the thread with the checkpointer's delete_thread().",
+    "Traces in LangSmith or another tracing service, and the logs of model providers.",
+)
+"""Where words may be that no engine can know of."""
+
+
+class Forgetting(Remembering, Erasing):
+    """The chapter of the engine that forgets.
+
+    Attributes:
+        forget_hooks: Called with what is to go, before it goes.
+    """
+
+    forget_hooks: Sequence[ForgetHook] = ()
+
+    def forget(
+        self,
+        ids: Sequence[str] | None = None,
+        *,
+        source: str | None = None,
+        thread: str | None = None,
+        owner: str | None = None,
+        actor: Actor | None = None,
+    ) -> ForgetReport:
+        """Forget for good; return what went and where the words may still be.
+
+        Give one of the four. With the rows go their chunks, embeddings, access counts, revisions
+        and saved index files; messages, transcripts, notes that the engine writes, recorded
+        queries and payloads of jobs that hold the same words; and what is derived from them. A
+        text of less than 12 characters is looked for only where it stands alone. What a person
+        wrote into a file of their own is named, not changed.
+
+        Users forget what is their own, an admin whatever there is.
+
+        Args:
+            ids: Of records, or of texts that were added.
+            source: Source URI of texts, like ``file:…`` or ``message:…``, or what records were
+                learnt from; all that begins so when it ends with ``*``. A file in the root is
+                removed from disk.
+            thread: Everything that belongs to this conversation.
+            owner: Everything personal of this user id, with the files in their folder.
+            actor: Who forgets.
+
+        Raises:
+            ConfigurationError: None of the four is given, or several.
+            NotFoundError: An id is unknown, or the actor may not read it; nothing is forgotten.
+            ScopeError: The actor may not forget it; nothing is forgotten.
+            StorageError: A file or the database could not be written. Call it again.
+        """
+        self._require_writable()
+        actor = actor or self.actor
+        wanted = self._selection(ids, source, thread, owner, actor)
+        with self._database.read() as tx:
+            found = doomed.select_rows(tx, wanted, _ALL_RECORDS)
+            by_id = wanted.thread_id is None and wanted.owner is None
+            words = _words(tx, found, with_chunks=by_id)
+        return self._forget(found, words, wanted, actor)
+
+    def vacuum(
+        self, *, archive_older_than: timedelta | None = None, actor: Actor | None = None
+    ) -> ForgetReport:
+        """Remove records whose time is over, and archived messages that are old enough.
+
+        An admin does so for all users, anybody else for themselves.
+
+        Args:
+            archive_older_than: Age from which archived messages go, with their transcripts;
+                default: none goes. What a chat history has as well stays there.
+            actor: Who cleans up.
+
+        Raises:
+            StorageError: A file or the database could not be written. Call it again.
+        """
+        self._require_writable()
+        actor = actor or self.actor
+        places = _places_in_reach(actor)
+        owners = None if places is None else tuple(owner for _, owner in places)
+        now = self._clock()
+        transcripts: list[str] = []
+        with self._database.read() as tx:
+            over = records.expired(tx, places, now)
+            sources = tuple(record_source(record.id) for record in over)
+            found = doomed.select_rows(tx, Selection(sources, places=places), _ALL_RECORDS)
+            if archive_older_than is not None:
+                before = now - archive_older_than
+                transcripts = note_erasing.transcripts_before(self._notes, before, owners)
+                old = doomed.old_archive(tx, before, owners)
+                found = replace(found, messages=old.messages, chunks=[*found.chunks, *old.chunks])
+        erased = note_erasing.remove_notes(self._notes, transcripts)
+        return self._remove(found, erased, Counter(), (), keep_history=True)
+
+    async def aforget(self, ids: Sequence[str] | None = None, **options: Any) -> ForgetReport:
+        """Forget without blocking the event loop; options as in :meth:`forget`."""
+        return await asyncio.to_thread(self.forget, ids, **options)
+
+    def _selection(
+        self,
+        ids: Sequence[str] | None,
+        source: str | None,
+        thread: str | None,
+        owner: str | None,
+        actor: Actor,
+    ) -> Selection:
+        given = [one for one in (ids, source, thread, owner) if one is not None]
+        if len(given) != 1 or not given[0]:
+            raise ConfigurationError("Say what to forget: ids=, source=, thread= or owner=.")
+        places = _places_in_reach(actor)
+        if owner is not None and slug(owner) != slug(actor.user_id) and not actor.is_admin:
+            raise ScopeError(f"{actor.user_id!r} may not forget another user: it needs an admin.")
+        if ids is not None:
+            documents.require_list("ids", ids)
+            sources = tuple(s for one in ids for s in self._sources_of(one, actor))
+            return Selection(sources, places=places)
+        return Selection(
+            source=None if source is None else clean_text(source),
+            thread_id=None if thread is None else clean_text(thread),
+            owner=None if owner is None else slug(owner),
+            places=places,
+        )
+
+    def _sources_of(self, name: str, actor: Actor) -> list[str]:
+        """Return the sources of the record, or else of the added texts, that an id means."""
+        uris = [
+            documents.document_uri(owner, name)
+            for owner in (visibility.owner_of("personal", actor), "")
+        ]
+        with self._database.read() as tx:
+            try:
+                record = self._readable(tx, name, actor)
+            except NotFoundError:
+                found = chunks.scopes_of_sources(tx, uris)
+                if not found:
+                    raise
+                own = uris[:1] if uris[0] in found and not actor.is_admin else list(found)
+                for one in own:
+                    visibility.require_write(found[one][0], actor)
+                return own
+        self._require_change(record, actor)
+        return [record_source(record.id)]
+
+    def _forget(
+        self, found: Doomed, words: Erasure, wanted: Selection, actor: Actor
+    ) -> ForgetReport:
+        owners = self._owners_in_reach(found, wanted, actor)
+        with self._database.read() as tx:
+            self._add_what_holds(tx, found, words, owners, actor)
+        removed: Counter[str] = Counter()
+        for hook in self.forget_hooks:
+            removed.update(hook(found))
+        known = list(found.chunks)
+        found.chunks, elsewhere = self._within_reach(found.chunks)
+        spoken = _by_thread(found, words)
+        gone = note_erasing.remove_notes(self._notes, self._whole_notes(found, wanted, owners))
+        erased = note_erasing.erase_notes(self._notes, owners, words, spoken)
+        erased = replace(erased, removed=gone.removed)
+        beyond = [f"{source} is a file outside the root: remove it there." for source in elsewhere]
+        beyond += [f"{name} holds the same words; it is yours to edit." for name in erased.left]
+        report = self._remove(found, erased, removed, beyond, keep_history=False)
+        return replace(
+            report,
+            out_of_reach=(*report.out_of_reach, *self._still_holding(words, known, actor), *BEYOND),
+        )
+
+    def _owners_in_reach(
+        self, found: Doomed, wanted: Selection, actor: Actor
+    ) -> tuple[str, ...] | None:
+        """Return whose messages, notes and jobs are searched for the words; ``None`` is all."""
+        mine = visibility.owner_of("personal", actor)
+        if not actor.is_admin:
+            return (mine,)
+        if wanted.thread_id is not None or wanted.source is not None:
+            return None
+        personal = {record.owner for record in found.records}
+        return tuple({"", mine, wanted.owner or "", *personal})
+
+    def _add_what_holds(
+        self,
+        tx: Transaction,
+        found: Doomed,
+        words: Erasure,
+        owners: tuple[str, ...] | None,
+        actor: Actor,
+    ) -> None:
+        """Add messages, jobs, queries and derived texts that hold forgotten words."""
+        doomed.add_holders(tx, found, owners, words.is_in_json)
+        if words:
+            derived = [
+                source
+                for source in doomed.holding_sources(
+                    tx, self._writable_partitions(found, actor), words.holds
+                )
+                if source.startswith(_DERIVED)
+            ]
+            more = doomed.select_rows(tx, Selection(tuple(derived)), _ALL_RECORDS).chunks
+            found.chunks = unique([*found.chunks, *more])
+        spoken = doomed.chunks_of_messages(tx, found.messages)
+        found.chunks = unique([*found.chunks, *spoken])
+
+    def _writable_partitions(self, found: Doomed, actor: Actor) -> list[str]:
+        keys = {partition_key("personal", visibility.owner_of("personal", actor))}
+        if actor.is_admin:
+            keys |= {chunk.partition_key for chunk in found.chunks}
+            keys |= set(visibility.readable_partitions(actor))
+        return sorted(keys)
+
+    def _within_reach(self, found: Sequence[DoomedChunk]) -> tuple[list[DoomedChunk], list[str]]:
+        """Return what can be removed, and the files that only their own folder can lose."""
+        main = self._sources[0].workspace_id
+        mine = [chunk for chunk in found if not chunk.path or chunk.workspace_id == main]
+        return mine, sorted({chunk.source for chunk in found} - {chunk.source for chunk in mine})
+
+    def _whole_notes(
+        self, found: Doomed, wanted: Selection, owners: tuple[str, ...] | None
+    ) -> set[str]:
+        """Return the notes that go as a whole: files that were named, and all of an owner's."""
+        names = {chunk.path for chunk in found.chunks if chunk.path}
+        if wanted.thread_id is not None:
+            names.update(note_erasing.transcripts_of(self._notes, wanted.thread_id, owners))
+        if wanted.owner is not None:
+            names.update(note_erasing.notes_of(self._notes, (wanted.owner,)))
+        return names
+
+
+def _places_in_reach(actor: Actor) -> list[Place] | None:
+    """Return where an actor may forget: what is their own, for an admin everything (``None``)."""
+    return None if actor.is_admin else [("personal", visibility.owner_of("personal", actor))]
+
+
+def _words(tx: Transaction, found: Doomed, *, with_chunks: bool) -> Erasure:
+    """Return the words that are forgotten: also those that records had before.
+
+    A whole conversation or owner is not looked for text by text, its records are.
+    """
+    texts = [record.text for record in found.records]
+    for revision in revisions.of_records(tx, [record.id for record in found.records]):
+        texts += [s.record.text for s in (revision.before, revision.after) if s.record]
+    if with_chunks:
+        said = [c.text for c in found.chunks if record_id(c.source) is None and not c.path]
+        said += [text for message in found.messages for text in _texts_of(message)]
+        # That one "ok" is forgotten says nothing about all others.
+        texts += [text for text in said if len(flat(text)) >= MIN_CHARS]
+    return Erasure(texts)
+
+
+def _by_thread(found: Doomed, words: Erasure) -> dict[str, Erasure]:
+    """Return what is forgotten and, by conversation, the whole messages that are."""
+    said: dict[str, list[str]] = {}
+    for message in found.messages:
+        said.setdefault(message.thread_id, []).extend(_texts_of(message))
+    return {thread_id: Erasure([*texts, *words.texts]) for thread_id, texts in said.items()}
+
+
+def _texts_of(message: DoomedMessage) -> list[str]:
+    """Return what a message says, as transcripts show it."""
+    content = json.loads(message.body)["data"]["content"]
+    blocks = [content] if isinstance(content, str) else content
+    return [b if isinstance(b, str) else str(b.get("text", "")) for b in blocks]

@@ -1,0 +1,300 @@
+"""Import: what this engine, mem0 or ChatGPT exported."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+from langchain_memengine.engine.exporting import EXPORT_VERSION, TEXT_PREFIXES
+from langchain_memengine.engine.import_lines import (
+    chunk_of,
+    commit_of,
+    json_of,
+    note_of,
+    provenance_of,
+    record_of,
+    require_own,
+    require_personal,
+    storable,
+    text_of,
+)
+from langchain_memengine.engine.reading_records import record_id
+from langchain_memengine.engine.remembering import Remembering
+from langchain_memengine.errors import (
+    ConfigurationError,
+    MemEngineError,
+    ScopeError,
+    UnknownCommitError,
+)
+from langchain_memengine.retrieval import note_erasing, visibility
+from langchain_memengine.retrieval.documents import document_uri
+from langchain_memengine.retrieval.record_chunks import chunks_of_record, record_source
+from langchain_memengine.retrieval.sources import TextChunks
+from langchain_memengine.storage import (
+    chunks,
+    commits,
+    exports,
+    messages,
+    records,
+    revisions,
+    supersessions,
+)
+from langchain_memengine.storage.database import Transaction
+from langchain_memengine.storage.record_values import (
+    MemoryRecord,
+    Revision,
+    Supersession,
+)
+from langchain_memengine.text.chunking import chunk_markdown
+from langchain_memengine.text.foreign_exports import ForeignExport, ForeignText, read_export
+from langchain_memengine.text.sanitize import clean_metadata, clean_text
+from langchain_memengine.types import (
+    Actor,
+    ImportReport,
+    Origin,
+    Provenance,
+    Trust,
+)
+
+_HEAD = "memengine export"
+
+
+@dataclass(slots=True)
+class _Tally:
+    imported: Counter[str] = field(default_factory=Counter)
+    unchanged: Counter[str] = field(default_factory=Counter)
+    skipped: Counter[str] = field(default_factory=Counter)
+
+    def report(self) -> ImportReport:
+        counts = (self.imported, self.unchanged, self.skipped)
+        return ImportReport(*({k: n for k, n in one.items() if n} for one in counts))
+
+
+class _SkippedError(Exception):
+    """A line is left out; the argument says why."""
+
+
+class Importing(Remembering):
+    """The chapter of the engine that takes in what was exported."""
+
+    def import_(self, origin: str | Path | IO[str], *, actor: Actor | None = None) -> ImportReport:
+        """Take in an export; return what is new, what was there, and what was left out and why.
+
+        Known are the lines of JSON that :meth:`export` writes, mem0's JSON of memories, and
+        ChatGPT's ``conversations.json`` and memories. The same import again changes nothing. What
+        is here and differs stays as it is here. What others export becomes the actor's own:
+        memories as unverified records, messages as texts of their conversation.
+
+        Args:
+            origin: Path of a file, or an open text file.
+            actor: Who imports; it must be allowed to write what comes in.
+
+        Raises:
+            ConfigurationError: The file cannot be read, or is no such export.
+            StorageError: The database failed; what was imported before stays.
+        """
+        self._require_writable()
+        actor = actor or self.actor
+        text = text_of(origin)
+        tally = _Tally()
+        head = json_of(text.partition("\n")[0])
+        if isinstance(head, dict) and head.get("kind") == _HEAD:
+            if head.get("version") != EXPORT_VERSION:
+                raise ConfigurationError(
+                    f"The export has the version {head.get('version')!r}; this release reads "
+                    f"{EXPORT_VERSION}. Upgrade langchain-memengine."
+                )
+            for line in text.split("\n")[1:]:  # words may hold other line ends
+                self._import_line(line, actor, tally)
+        else:
+            export = read_export(json_of(text))
+            if export is None:
+                raise ConfigurationError(
+                    "This is no export of memengine, mem0 or ChatGPT. Give lines of JSON from "
+                    "engine.export(), a JSON list of memories, or conversations.json."
+                )
+            tally.skipped.update(export.skipped)
+            self._import_foreign(export, actor, tally)
+        return tally.report()
+
+    def _import_line(self, line: str, actor: Actor, tally: _Tally) -> None:
+        if not line.strip():
+            return
+        value = storable(json_of(line))
+        kinds: dict[str, Callable[[Any, Actor], Counter[bool]]] = {
+            "records": self._import_record,
+            "texts": self._import_texts,
+            "messages": self._import_messages,
+            "notes": self._import_note,
+        }
+        kind = value.get("kind") if isinstance(value, dict) else None
+        if kind not in kinds:
+            tally.skipped["a line that is none of an export"] += 1
+            return
+        try:
+            for is_new, number in kinds[kind](value, actor).items():
+                (tally.imported if is_new else tally.unchanged)[kind] += number
+        except _SkippedError as error:
+            tally.skipped[f"{kind}: {error}"] += 1
+        except UnknownCommitError:
+            tally.skipped[f"{kind}: damaged"] += 1
+        except ScopeError:
+            tally.skipped[f"{kind}: not yours to write"] += 1
+        except (KeyError, TypeError, ValueError, AttributeError):
+            tally.skipped[f"{kind}: damaged"] += 1
+
+    def _import_record(self, line: Mapping[str, Any], actor: Actor) -> Counter[bool]:
+        record, (past, over) = record_of(line)
+        require_own(record.scope, record.owner, actor)
+        require_personal(record, actor)
+        with self._database.read() as tx:
+            here = records.by_ids(tx, [record.id]).get(record.id)
+        if here is not None:
+            if here != record:
+                raise _SkippedError("the record here differs")
+            return Counter({False: 1})
+        new = {record_source(record.id): chunks_of_record(record, self.config)}
+        self._indexer.put_with(new, lambda tx: _put_record(tx, record, past, over))
+        return Counter({True: 1})
+
+    def _import_texts(self, line: Mapping[str, Any], actor: Actor) -> Counter[bool]:
+        source = line["source"]
+        if not source.startswith(TEXT_PREFIXES):
+            raise _SkippedError("of a kind that is not imported")
+        pairs = [
+            (chunk_of(one["chunk"], source), provenance_of(one, source)) for one in line["chunks"]
+        ]
+        if not pairs:
+            raise _SkippedError("damaged")
+        for _, provenance in pairs:
+            require_own(provenance.scope, provenance.owner, actor)
+        with self._database.read() as tx:
+            here = chunks.scopes_of_sources(tx, [source]).get(source)
+            known = exports.ids_of_source(tx, source)
+        if here is not None:
+            if here not in {(p.scope, p.owner) for _, p in pairs} or known != {
+                chunk.id for chunk, _ in pairs
+            }:
+                raise _SkippedError("the text here differs")
+            return Counter({False: 1})
+        self._indexer.put({source: pairs})
+        return Counter({True: 1})
+
+    def _import_messages(self, line: Mapping[str, Any], actor: Actor) -> Counter[bool]:
+        from langchain_memengine.conversation.message_json import from_json
+
+        thread = line["thread_id"]
+        made = [commit_of(one, thread) for one in line["commits"]]
+        now = self._clock()
+        count: Counter[bool] = Counter()
+        with self._database.write() as tx:
+            commits.restore(tx, made, [str(head) for head in line["heads"]], now=now)
+            known = commits.by_id(
+                tx, [one for commit in made for one in (commit.id, *commit.parents)]
+            )
+            for commit in made:
+                commits.require_thread(known, commit.parents, thread)
+            commits.require_thread(known, line["heads"], thread)
+            for one in line["messages"]:
+                owner = str(one["owner"])
+                require_own("personal" if owner else "global", owner, actor)
+                if one["commit_id"] not in known:
+                    raise _SkippedError("damaged")
+                from_json(one["body"])  # what cannot be restored is not taken in
+                stored = messages.StoredMessage(owner, thread, one["message_id"], one["body"])
+                held = messages.archiving_commits(tx, [stored.key]).get(stored.key, set())
+                count[one["commit_id"] not in held] += 1
+                messages.archive(tx, one["commit_id"], [stored], now=now)
+        return count
+
+    def _import_note(self, line: Mapping[str, Any], actor: Actor) -> Counter[bool]:
+        name, text = note_of(line)
+        owner = note_erasing.owner_of_note(name)
+        require_own("personal" if owner else "global", owner, actor)
+        here = self._notes.read(name)
+        if here and here != text:
+            raise _SkippedError("the note here differs")
+        if here == text:
+            return Counter({False: 1})
+        self._notes.update(name, lambda old: old or text)
+        self._last_scan = -float("inf")  # the next search finds it
+        return Counter({True: 1})
+
+    def _import_foreign(self, export: ForeignExport, actor: Actor, tally: _Tally) -> None:
+        users = {one.user_id for one in export.texts if one.user_id is not None}
+        for one in export.texts:
+            if len(users) > 1 and one.user_id not in {None, actor.user_id}:
+                tally.skipped["of another user"] += 1
+                continue
+            kind = "records" if one.role == "memory" else "texts"
+            try:
+                is_new = (
+                    self._import_memory(one, export.system, actor)
+                    if one.role == "memory"
+                    else self._import_said(one, export.system, actor)
+                )
+            except MemEngineError as error:
+                tally.skipped[type(error).__name__] += 1
+            else:
+                (tally.imported if is_new else tally.unchanged)[kind] += 1
+
+    def _import_memory(self, one: ForeignText, system: str, actor: Actor) -> bool:
+        name = f"{system}:{one.id}"[:64]
+        scope = visibility.default_scope(actor)
+        stored_id = record_id(name, visibility.owner_of(scope, actor))
+        with self._database.read() as tx:
+            if records.by_ids(tx, [stored_id]):
+                return False
+        told = {"created_at": one.at.isoformat()} if one.at else {}
+        self.remember(
+            one.text,
+            id=name,
+            metadata={**one.metadata, **told},
+            origin="app",
+            trust="unverified",
+            source=f"{system}:{one.id}"[:1024],
+            actor=actor,
+        )
+        return True
+
+    def _import_said(self, one: ForeignText, system: str, actor: Actor) -> bool:
+        scope = visibility.default_scope(actor)
+        visibility.require_write(scope, actor)
+        owner = visibility.owner_of(scope, actor)
+        source = document_uri(owner, f"{system}:{one.id}")
+        origin: Origin = "user" if one.role == "user" else "assistant"
+        trust: Trust = "trusted" if one.role == "user" else "unverified"
+        provenance = Provenance(
+            scope=scope,
+            owner=owner,
+            origin=origin,
+            trust=trust,
+            thread_id=None if one.thread_id is None else one.thread_id[:255],
+            event_at=one.at or self._clock(),
+            metadata=clean_metadata({**one.metadata, "role": one.role}),
+        )
+        pieces = chunk_markdown(
+            clean_text(one.text),
+            self.config.chunk_tokens,
+            self.config.overlap_tokens,
+            source=source,
+        )
+        with self._database.read() as tx:
+            is_known = bool(exports.ids_of_source(tx, source))
+        if not is_known:
+            new: TextChunks = [(chunk, provenance) for chunk in pieces]
+            self._indexer.put({source: new})
+        return not is_known
+
+
+def _put_record(
+    tx: Transaction, record: MemoryRecord, past: list[Revision], over: list[Supersession]
+) -> None:
+    records.put(tx, record)
+    known = revisions.known(tx, [revision.id for revision in past])
+    revisions.add(tx, [revision for revision in past if revision.id not in known])
+    if over:
+        supersessions.replace(tx, record.id, over)

@@ -1,0 +1,180 @@
+"""Read records: one, pages of them, what was done to them, and how many there are."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import datetime
+
+from langchain_memengine.engine.parts import EngineParts
+from langchain_memengine.errors import ConfigurationError, NotFoundError, StorageError
+from langchain_memengine.retrieval import visibility
+from langchain_memengine.retrieval.branches import hidden_commits
+from langchain_memengine.storage import records, revisions, supersessions
+from langchain_memengine.storage.database import Transaction
+from langchain_memengine.storage.record_values import (
+    MemoryRecord,
+    RecordCount,
+    RecordFilter,
+    Revision,
+)
+from langchain_memengine.text.sanitize import as_utc, clean_text
+from langchain_memengine.types import Actor, Origin, Scope, Trust
+
+_MAX_ID_CHARS = 64  # what the columns hold on every database
+_PAGE = 500
+
+
+class ReadingRecords(EngineParts):
+    """The chapter of the engine that shows records."""
+
+    def get(self, id: str, *, actor: Actor | None = None) -> MemoryRecord:  # noqa: A002  # as above
+        """Return a record by its id, also one that is superseded or not valid now.
+
+        Raises:
+            NotFoundError: There is no such record, or the actor may not read it.
+        """
+        with self._database.read() as tx:
+            return self._readable(tx, id, actor or self.actor)
+
+    def list_records(  # noqa: PLR0913  # keywords, each with a default
+        self,
+        *,
+        scope: Scope | None = None,
+        owner: str | None = None,
+        origin: Origin | None = None,
+        trust: Trust | None = None,
+        thread_id: str | None = None,
+        source: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        current: bool = True,
+        limit: int = 100,
+        after: MemoryRecord | None = None,
+        actor: Actor | None = None,
+    ) -> list[MemoryRecord]:
+        """Return the records that the actor may read, newest first, a page at a time.
+
+        Args:
+            scope: Only of this scope.
+            owner: Only personal ones of this user id.
+            origin: Only from there.
+            trust: Only trusted so far.
+            thread_id: Only learnt in this conversation.
+            source: Learnt from exactly this, or from what begins so when it ends with ``*``.
+            since: Only first remembered at or after this time.
+            until: Only first remembered before this time.
+            current: Leave out what is superseded, or not valid now.
+            limit: Records, at most.
+            after: The last record of the page before.
+            actor: Who asks.
+        """
+        if limit < 0:
+            raise ConfigurationError(f"limit={limit} must not be negative.")
+        wanted = RecordFilter(
+            scope=scope,
+            owner=None if owner is None else visibility.owner_of("personal", Actor(owner)),
+            origin=origin,
+            trust=trust,
+            thread_id=thread_id,
+            source=source,
+            since=None if since is None else as_utc(since),
+            until=None if until is None else as_utc(until),
+            valid_at=self._clock() if current else None,
+        )
+        places = visibility.readable_places(actor or self.actor)
+        found: list[MemoryRecord] = []
+        with self._database.read() as tx:
+            while len(found) < limit:
+                page = records.page(tx, places, wanted, after=after, limit=_PAGE)
+                found += _seen(tx, page, current=current)
+                if len(page) < _PAGE:
+                    break
+                after = page[-1]
+        return found[:limit]
+
+    def revisions(self, id: str, *, actor: Actor | None = None) -> list[Revision]:  # noqa: A002
+        """Return what was done to a record, oldest first; what was forgotten says only that.
+
+        Raises:
+            NotFoundError: There never was such a record, or the actor may not read it.
+        """
+        actor = actor or self.actor
+        with self._database.read() as tx:
+            for name in _names(id, actor):
+                found = [r for r in revisions.of_records(tx, [name]) if may_read(r, actor)]
+                if found:
+                    return found
+        raise no_record(id)
+
+    def audit(self, *, actor: Actor | None = None) -> list[RecordCount]:
+        """Return how many records there are by scope, owner, origin and trust: who wrote what.
+
+        An admin sees the numbers of all users, anybody else those of what they may read.
+        """
+        actor = actor or self.actor
+        places = None if actor.is_admin else visibility.readable_places(actor)
+        with self._database.read() as tx:
+            return records.counts(tx, places)
+
+    def _require_writable(self) -> None:
+        """Make sure that the engine may write, before anything beside the database is changed.
+
+        Raises:
+            StorageError: It may not.
+        """
+        if self.read_only:
+            raise StorageError("This engine was opened with read_only=True; nothing was changed.")
+
+    def _readable(self, tx: Transaction, name: str, actor: Actor) -> MemoryRecord:
+        found = records.by_ids(tx, _names(name, actor))
+        for one in _names(name, actor):
+            if one in found and found[one].place in visibility.readable_places(actor):
+                return found[one]
+        raise no_record(name)
+
+
+def record_id(name: str, owner: str) -> str:
+    """Return the id under which an owner's record of a name is stored, ``""`` for nobody's.
+
+    Raises:
+        ConfigurationError: The name is empty or too long.
+    """
+    cleaned = clean_text(name)
+    if not 0 < len(cleaned) <= _MAX_ID_CHARS:
+        raise ConfigurationError(
+            f"An id of {len(cleaned)} characters cannot be stored. Use 1 to {_MAX_ID_CHARS}."
+        )
+    if not owner:
+        return cleaned
+    return hashlib.sha256(f"{owner}\0{cleaned}".encode()).hexdigest()[:32]
+
+
+def _names(name: str, actor: Actor) -> list[str]:
+    """Return the ids that an actor may mean by a name."""
+    cleaned = clean_text(name)[:_MAX_ID_CHARS]
+    if not cleaned:
+        return []
+    return [record_id(cleaned, visibility.owner_of("personal", actor)), cleaned]
+
+
+def no_record(name: str) -> NotFoundError:
+    """Return the error for a record that is not there, or not for this actor."""
+    return NotFoundError(f"There is no record {name!r}. See: engine.list_records()")
+
+
+def may_read(revision: Revision, actor: Actor) -> bool:
+    """Return whether an actor may know of a revision; what was forgotten tells nothing."""
+    places = visibility.readable_places(actor)
+    known = [s.record for s in (revision.before, revision.after) if s.record is not None]
+    return revision.kind == "forgotten" or (
+        bool(known) and all(record.place in places for record in known)
+    )
+
+
+def _seen(tx: Transaction, page: list[MemoryRecord], *, current: bool) -> list[MemoryRecord]:
+    """Return those of these records that the newest branches know, and that are current."""
+    over = supersessions.of_records(tx, [record.id for record in page]) if current else []
+    commits = {record.commit_id for record in page} | {one.commit_id for one in over}
+    hidden = hidden_commits(tx, [commit for commit in commits if commit is not None])
+    superseded = {one.old_id for one in over if one.commit_id not in hidden}
+    return [r for r in page if r.id not in superseded and r.commit_id not in hidden]

@@ -1,0 +1,201 @@
+"""Keep records: each change with its revision and its chunks, in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from uuid import uuid4
+
+from langchain_memengine.config import MemEngineConfig
+from langchain_memengine.errors import NotFoundError, StorageError, StoreBusyError
+from langchain_memengine.retrieval.indexing import Indexer
+from langchain_memengine.retrieval.record_chunks import chunks_of_record, record_source
+from langchain_memengine.retrieval.sources import TextChunks
+from langchain_memengine.storage import records, revisions, supersessions
+from langchain_memengine.storage.database import Database, Transaction
+from langchain_memengine.storage.record_values import (
+    RecordState,
+    Revision,
+    RevisionKind,
+    Supersession,
+)
+
+_ATTEMPTS = 5
+_RANDOM_DIGITS = 20
+
+Change = Callable[[RecordState], RecordState]
+"""What a record is to be, by what it is; called again when somebody else was faster."""
+
+
+class _ChangedMeanwhileError(Exception):
+    """Somebody else changed a record between the look at it and the write."""
+
+
+class RecordKeeper:
+    """Writes records. Who may do so is for the caller to decide.
+
+    Args:
+        database: Where records are.
+        indexer: Makes them searchable.
+        config: How texts are cut.
+    """
+
+    def __init__(self, database: Database, indexer: Indexer, config: MemEngineConfig) -> None:
+        self._database = database
+        self._indexer = indexer
+        self._config = config
+
+    def change(
+        self,
+        wanted: Mapping[str, Change],
+        kind: RevisionKind,
+        *,
+        now: datetime,
+        commit_id: str | None = None,
+    ) -> dict[str, RecordState]:
+        """Change records, all of them or none; return what they are now.
+
+        What stays as it is gets no revision; an update of what was not there is an addition.
+
+        Args:
+            wanted: By record id, what each is to be.
+            kind: What is done.
+            now: When.
+            commit_id: Memory commit that does it, if any.
+
+        Raises:
+            StoreBusyError: Somebody else kept changing the same records.
+            StorageError: The database failed; nothing is stored.
+        """
+        for _ in range(_ATTEMPTS):
+            with self._database.read() as tx:
+                before = _states(tx, wanted)
+            after = {one: change(before[one]) for one, change in wanted.items()}
+            changed = [one for one in wanted if after[one] != before[one]]
+            if not changed:
+                return after
+
+            def store(
+                tx: Transaction,
+                before: Mapping[str, RecordState] = before,
+                after: Mapping[str, RecordState] = after,
+                changed: list[str] = changed,
+            ) -> None:
+                if _states(tx, wanted) != before:
+                    raise _ChangedMeanwhileError
+                _store(tx, before, after, changed, kind, now=now, commit_id=commit_id)
+
+            try:
+                self._indexer.put_with(self._chunks(after, changed), store)
+            except _ChangedMeanwhileError:
+                continue
+            return after
+        raise StoreBusyError(
+            f"The records {', '.join(wanted)} were changed {_ATTEMPTS} times by others meanwhile. "
+            "Try again."
+        )
+
+    def supersede(
+        self,
+        old_id: str,
+        new_id: str,
+        *,
+        now: datetime,
+        commit_id: str | None = None,
+        confidence: float | None = None,
+    ) -> None:
+        """Let one record take the place of another, on the branch of a commit or everywhere.
+
+        Raises:
+            NotFoundError: There is no such record.
+            StorageError: The database failed; nothing is stored.
+        """
+
+        def change(old: RecordState) -> RecordState:
+            if old.record is None:
+                raise NotFoundError(f"There is no record {old_id!r} to supersede.")
+            others = [one for one in old.superseded_by if one.new_id != new_id]
+            new = Supersession(old_id, new_id, commit_id, now, confidence)
+            in_order = sorted([*others, new], key=lambda one: one.new_id)
+            return RecordState(old.record, tuple(in_order))
+
+        self.change({old_id: change}, "supersede", now=now, commit_id=commit_id)
+
+    def undo(self, revision: Revision, *, now: datetime) -> RecordState:
+        """Make a record what it was before a revision, exactly; return that.
+
+        Raises:
+            NotFoundError: The revision was forgotten.
+            StorageError: The record was changed again since, or the database failed.
+        """
+        if revision.kind == "forgotten":
+            raise NotFoundError(
+                f"The revision {revision.id!r} was forgotten: what it changed is gone for good."
+            )
+
+        def change(now_is: RecordState) -> RecordState:
+            if now_is != revision.after:
+                raise StorageError(
+                    f"The record {revision.target_id!r} was changed after the revision "
+                    f"{revision.id!r}. Undo the later revisions first, newest to oldest."
+                )
+            return revision.before
+
+        target = revision.target_id
+        return self.change({target: change}, "undo", now=now)[target]
+
+    def _chunks(
+        self, after: Mapping[str, RecordState], changed: list[str]
+    ) -> dict[str, TextChunks]:
+        found: dict[str, TextChunks] = {}
+        for one in changed:
+            record = after[one].record
+            found[record_source(one)] = chunks_of_record(record, self._config) if record else []
+        return found
+
+
+def _states(tx: Transaction, ids: Mapping[str, Change]) -> dict[str, RecordState]:
+    found = records.by_ids(tx, ids)
+    by_old: dict[str, list[Supersession]] = {}
+    for one in supersessions.of_records(tx, ids):
+        by_old.setdefault(one.old_id, []).append(one)
+    return {one: RecordState(found.get(one), tuple(by_old.get(one, ()))) for one in ids}
+
+
+def _store(
+    tx: Transaction,
+    before: Mapping[str, RecordState],
+    after: Mapping[str, RecordState],
+    changed: list[str],
+    kind: RevisionKind,
+    *,
+    now: datetime,
+    commit_id: str | None,
+) -> None:
+    numbers = dict.fromkeys(changed, 0)
+    for earlier in revisions.of_records(tx, changed):
+        numbers[earlier.target_id] += 1
+    for one in changed:
+        record = after[one].record
+        if record is not None:
+            records.put(tx, record)
+        elif before[one].record is not None:
+            records.remove(tx, [one])
+        if after[one].superseded_by != before[one].superseded_by:
+            supersessions.replace(tx, one, after[one].superseded_by)
+    revisions.add(
+        tx,
+        [
+            Revision(
+                # Ids of one record's revisions sort in their order, also within a millisecond.
+                f"{numbers[one]:06d}-{uuid4().hex[:_RANDOM_DIGITS]}",
+                "add" if kind == "update" and before[one].record is None else kind,
+                one,
+                now,
+                commit_id,
+                before[one],
+                after[one],
+            )
+            for one in changed
+        ],
+    )

@@ -1,0 +1,334 @@
+"""What forgetting finds in the tables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Table, or_, select, true
+
+from langchain_memengine.storage import records
+from langchain_memengine.storage.database import Transaction, to_ms
+from langchain_memengine.storage.record_values import MemoryRecord, Place
+from langchain_memengine.storage.schema import (
+    archived_messages,
+    chunks,
+    jobs,
+    memories,
+    messages,
+    session_recalls,
+    sessions,
+)
+from langchain_memengine.storage.statements import batches
+
+_MESSAGE = (messages.c.key, messages.c.thread_id, messages.c.body)
+
+Holds = Callable[[str], bool]
+"""Tells whether a JSON text holds forgotten words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What is to be forgotten. One of the first four is set.
+
+    Attributes:
+        sources: These source URIs, and the records that they are of.
+        source: This source URI, or all that begin so when it ends with ``*``; and the records
+            that were learnt from it.
+        thread_id: What belongs to this conversation.
+        owner: What is personal memory of this owner (a folder name).
+        places: Only what is in these scopes, of these owners; ``None`` is everywhere.
+    """
+
+    sources: tuple[str, ...] = ()
+    source: str | None = None
+    thread_id: str | None = None
+    owner: str | None = None
+    places: Sequence[Place] | None = None
+
+    @property
+    def owners(self) -> tuple[str, ...] | None:
+        """Whose messages, sessions and jobs are within reach; ``None`` is everybody's."""
+        return None if self.places is None else tuple({owner for _, owner in self.places})
+
+
+@dataclass(frozen=True, slots=True)
+class DoomedChunk:
+    """A chunk that is to go."""
+
+    id: str
+    source: str
+    text: str
+    text_hash: str
+    partition_key: str
+    path: str
+    workspace_id: str
+    thread_id: str | None
+    message_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class DoomedMessage:
+    """A message that is to go: its key, its conversation and its body as JSON."""
+
+    key: str
+    thread_id: str
+    body: str
+
+
+@dataclass(slots=True)
+class Doomed:
+    """Rows that are to go.
+
+    Attributes:
+        records: Memories.
+        chunks: Searchable pieces, those of the records among them.
+        messages: Messages of archives and histories.
+        jobs: Numbers of jobs whose payload goes.
+        sessions: Ids of sessions with all they recorded.
+        recalls: Numbers of single things that sessions recorded.
+    """
+
+    records: list[MemoryRecord] = field(default_factory=list)
+    chunks: list[DoomedChunk] = field(default_factory=list)
+    messages: list[DoomedMessage] = field(default_factory=list)
+    jobs: list[int] = field(default_factory=list)
+    sessions: list[str] = field(default_factory=list)
+    recalls: list[int] = field(default_factory=list)
+
+
+def select_rows(tx: Transaction, wanted: Selection, record_source: str) -> Doomed:
+    """Return the rows that a selection names.
+
+    Args:
+        tx: A view of the database.
+        wanted: What is to be forgotten.
+        record_source: What the source URIs of records begin with, before their ids.
+    """
+    found = Doomed(records=_records(tx, wanted, record_source))
+    own = [record_source + record.id for record in found.records]
+    by_num: dict[int, DoomedChunk] = {}
+    for part in _parts(wanted):
+        by_num.update(_chunks(tx, _of_chunks(part)))
+    for batch in batches(own):
+        by_num.update(_chunks(tx, chunks.c.source.in_(batch)))
+    found.chunks = list(by_num.values())
+    found.messages = _messages(tx, wanted, found.chunks)
+    if wanted.thread_id is not None or wanted.owner is not None:
+        found.jobs = _keys(tx, jobs, jobs.c.num, wanted)
+        found.sessions = _keys(tx, sessions, sessions.c.id, wanted)
+    return found
+
+
+def add_holders(
+    tx: Transaction, found: Doomed, owners: Collection[str] | None, holds: Holds
+) -> None:
+    """Add messages, jobs and recorded queries of these owners that hold forgotten words."""
+    keys = {message.key for message in found.messages}
+    for row in _rows(tx, messages, _MESSAGE, owners):
+        message = DoomedMessage(*row)
+        if message.key not in keys and holds(message.body):
+            found.messages.append(message)
+    for num, payload in _rows(tx, jobs, (jobs.c.num, jobs.c.payload), owners):
+        if num not in found.jobs and holds(payload):
+            found.jobs.append(num)
+    found.recalls = _holding_recalls(tx, {chunk.id for chunk in found.chunks}, owners, holds)
+
+
+def chunks_of_messages(tx: Transaction, found: Iterable[DoomedMessage]) -> list[DoomedChunk]:
+    """Return the chunks of archived messages, in all commits that archived them."""
+    keys = [message.key for message in found]
+    known: dict[int, DoomedChunk] = {}
+    for batch in batches(keys):
+        rows = tx.connection.execute(
+            select(messages.c.owner, messages.c.thread_id, messages.c.message_id).where(
+                messages.c.store_id == tx.store_id, messages.c.key.in_(batch)
+            )
+        )
+        for owner, thread_id, message_id in rows:
+            of_thread = (chunks.c.thread_id == thread_id) & (chunks.c.owner == owner)
+            known.update(
+                (num, chunk)
+                for num, chunk in _chunks(tx, of_thread).items()
+                if chunk.message_id == message_id
+            )
+    return list(known.values())
+
+
+def chunks_of_paths(tx: Transaction, workspace_id: str, paths: Sequence[str]) -> list[DoomedChunk]:
+    """Return the chunks of some files of a workspace."""
+    return [
+        chunk
+        for batch in batches(paths)
+        for chunk in _chunks(
+            tx, (chunks.c.workspace_id == workspace_id) & chunks.c.path.in_(batch)
+        ).values()
+    ]
+
+
+def old_archive(tx: Transaction, before: datetime, owners: Collection[str] | None) -> Doomed:
+    """Return the messages that were archived before a time, with their chunks."""
+    is_archived = messages.c.key.in_(
+        select(archived_messages.c.message_key).where(archived_messages.c.store_id == tx.store_id)
+    )
+    is_old = messages.c.created_at < to_ms(before)
+    rows = _rows(tx, messages, _MESSAGE, owners, is_archived, is_old)
+    found = Doomed(messages=[DoomedMessage(*row) for row in rows])
+    found.chunks = chunks_of_messages(tx, found.messages)
+    return found
+
+
+def holding_sources(tx: Transaction, partitions: Sequence[str], holds: Holds) -> list[str]:
+    """Return the sources of chunks in these partitions that hold forgotten words, sorted."""
+    rows = tx.connection.execute(
+        select(chunks.c.source, chunks.c.text).where(
+            chunks.c.store_id == tx.store_id, chunks.c.partition_key.in_(list(partitions))
+        )
+    )
+    return sorted({source for source, text in rows if holds(text)})
+
+
+def _records(tx: Transaction, wanted: Selection, record_source: str) -> list[MemoryRecord]:
+    reach = [] if wanted.places is None else [records.is_in(wanted.places)]
+    conditions: list[ColumnElement[bool]] = []
+    if wanted.thread_id is not None:
+        conditions.append(memories.c.thread_id == wanted.thread_id)
+    elif wanted.owner is not None:
+        conditions.append(records.is_in([("personal", wanted.owner)]))
+    elif wanted.source is not None:
+        conditions.append(
+            records.source_is(wanted.source)
+            if not wanted.source.startswith(record_source)
+            else _pattern(memories.c.id, wanted.source.removeprefix(record_source))
+        )
+    else:
+        ids = [s.removeprefix(record_source) for s in wanted.sources if s.startswith(record_source)]
+        conditions += [memories.c.id.in_(batch) for batch in batches(ids)]
+    return [found for one in conditions for found in records.matching(tx, one, *reach)]
+
+
+def _parts(wanted: Selection) -> list[Selection]:
+    """Return selections whose lists fit into one statement each."""
+    if not wanted.sources:
+        return [wanted]
+    return [replace(wanted, sources=tuple(batch)) for batch in batches(wanted.sources)]
+
+
+def _of_chunks(wanted: Selection) -> ColumnElement[bool]:
+    if wanted.thread_id is not None:
+        condition: ColumnElement[bool] = chunks.c.thread_id == wanted.thread_id
+    elif wanted.owner is not None:
+        condition = (chunks.c.scope == "personal") & (chunks.c.owner == wanted.owner)
+    elif wanted.source is not None:
+        condition = _pattern(chunks.c.source, wanted.source)
+    else:
+        condition = chunks.c.source.in_(wanted.sources)
+    if wanted.places is not None:
+        condition &= or_(
+            *((chunks.c.scope == scope) & (chunks.c.owner == o) for scope, o in wanted.places)
+        )
+    return condition
+
+
+def _pattern(column: Any, pattern: str) -> ColumnElement[bool]:
+    if pattern.endswith("*"):
+        found: ColumnElement[bool] = column.startswith(pattern[:-1], autoescape=True)
+        return found
+    same: ColumnElement[bool] = column == pattern
+    return same
+
+
+def _chunks(tx: Transaction, condition: ColumnElement[bool]) -> dict[int, DoomedChunk]:
+    rows = tx.connection.execute(
+        select(
+            chunks.c.num,
+            chunks.c.id,
+            chunks.c.source,
+            chunks.c.text,
+            chunks.c.text_hash,
+            chunks.c.partition_key,
+            chunks.c.path,
+            chunks.c.workspace_id,
+            chunks.c.thread_id,
+            chunks.c["metadata"],
+        ).where(chunks.c.store_id == tx.store_id, condition)
+    )
+    found = {}
+    for num, chunk_id, source, text, text_hash, partition, path, workspace, thread, meta in rows:
+        message_id = _message_id(source, meta)
+        found[num] = DoomedChunk(
+            chunk_id, source, text, text_hash, partition, path, workspace, thread, message_id
+        )
+    return found
+
+
+def _message_id(source: str, metadata: str) -> str | None:
+    """Return which message a chunk is of; metadata of an application's texts tells nothing."""
+    if not source.startswith("message:"):
+        return None
+    found: str | None = json.loads(metadata).get("message_id")
+    return found
+
+
+def _messages(
+    tx: Transaction, wanted: Selection, found: Sequence[DoomedChunk]
+) -> list[DoomedMessage]:
+    if wanted.thread_id is not None:
+        conditions = [messages.c.thread_id == wanted.thread_id]
+    elif wanted.owner is not None:
+        conditions = [messages.c.owner == wanted.owner]
+    else:
+        named = {(c.thread_id, c.message_id) for c in found if c.thread_id and c.message_id}
+        conditions = [
+            (messages.c.thread_id == thread) & (messages.c.message_id == message)
+            for thread, message in sorted(named, key=str)
+        ]
+    return [
+        DoomedMessage(*row)
+        for condition in conditions
+        for row in _rows(tx, messages, _MESSAGE, wanted.owners, condition)
+    ]
+
+
+def _keys(tx: Transaction, table: Table, key: Any, wanted: Selection) -> list[Any]:
+    condition = (
+        table.c.thread_id == wanted.thread_id
+        if wanted.thread_id is not None
+        else table.c.owner == wanted.owner
+    )
+    return [found for (found,) in _rows(tx, table, (key,), wanted.owners, condition)]
+
+
+def _rows(
+    tx: Transaction,
+    table: Table,
+    columns: Sequence[Any],
+    owners: Collection[str] | None,
+    *conditions: ColumnElement[bool],
+) -> Iterator[Any]:
+    of_owners = true() if owners is None else table.c.owner.in_(list(owners))
+    statement = select(*columns).where(table.c.store_id == tx.store_id, of_owners, *conditions)
+    yield from tx.connection.execute(statement)
+
+
+def _holding_recalls(
+    tx: Transaction, chunk_ids: Collection[str], owners: Collection[str] | None, holds: Holds
+) -> list[int]:
+    of_owners = true() if owners is None else sessions.c.owner.in_(list(owners))
+    rows = tx.connection.execute(
+        select(session_recalls.c.num, session_recalls.c.query, session_recalls.c.hits)
+        .join(
+            sessions,
+            (sessions.c.store_id == session_recalls.c.store_id)
+            & (sessions.c.id == session_recalls.c.session_id),
+        )
+        .where(session_recalls.c.store_id == tx.store_id, of_owners)
+    )
+    return [
+        num
+        for num, query, hits in rows
+        if holds(query) or any(hit["id"] in chunk_ids for hit in json.loads(hits))
+    ]

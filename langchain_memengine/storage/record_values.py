@@ -1,0 +1,237 @@
+"""The values that record rows become: memories, their revisions and what superseded them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from datetime import datetime
+from typing import Any, Literal
+
+from langchain_memengine.types import Metadata, Origin, Scope, Trust, as_json
+
+RevisionKind = Literal["add", "update", "merge", "supersede", "undo", "forgotten"]
+"""What a revision did; one that is ``forgotten`` says nothing else any more."""
+
+Place = tuple[Scope, str]
+"""A scope and an owner's folder name, ``""`` for nobody's."""
+
+_TIMES = ("created_at", "updated_at", "valid_from", "expires_at")
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryRecord:
+    """One thing that is remembered, with where it came from.
+
+    Attributes:
+        id: Its id within the store.
+        scope: Who may read and write it.
+        owner: Folder name of the user (``slug(user_id)``) for ``personal`` memory, else ``""``.
+        text: Its words.
+        metadata: Filterable values.
+        origin: Where the words came from.
+        trust: How far they may influence the agent.
+        thread_id: Conversation it was learnt in, if any.
+        commit_id: Memory commit it belongs to, if any.
+        created_at: When it was first remembered (aware UTC, in milliseconds, as all its times).
+        updated_at: When it was last changed.
+        valid_from: Not found before this time, if set.
+        expires_at: Not found from this time on, if set.
+        source: What it was learnt from, in the words of whoever remembered it.
+    """
+
+    id: str
+    scope: Scope
+    owner: str
+    text: str
+    metadata: Metadata
+    origin: Origin
+    trust: Trust
+    thread_id: str | None
+    commit_id: str | None
+    created_at: datetime
+    updated_at: datetime
+    valid_from: datetime | None = None
+    expires_at: datetime | None = None
+    source: str = ""
+
+    @property
+    def place(self) -> Place:
+        """Scope and owner, which decide who may read it."""
+        return self.scope, self.owner
+
+    def is_valid(self, now: datetime) -> bool:
+        """Return whether it may be found at this time."""
+        begins, ends = self.valid_from, self.expires_at
+        return (begins is None or begins <= now) and (ends is None or now < ends)
+
+
+@dataclass(frozen=True, slots=True)
+class Supersession:
+    """That one record took the place of another.
+
+    Attributes:
+        old_id: The record that is no longer current.
+        new_id: The one that is; it may have been forgotten since.
+        commit_id: Memory commit that decided so: on other branches the old one is current.
+        at: When.
+        confidence: How sure whoever decided was, 0 to 1.
+    """
+
+    old_id: str
+    new_id: str
+    commit_id: str | None
+    at: datetime
+    confidence: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RecordState:
+    """All that is stored of one record: what a revision changes, and what an undo restores.
+
+    Attributes:
+        record: The record; ``None`` if there is none.
+        superseded_by: What took its place, on any branch, by the new record's id.
+    """
+
+    record: MemoryRecord | None = None
+    superseded_by: tuple[Supersession, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """One change of one record.
+
+    Attributes:
+        id: Its id, for ``undo``.
+        kind: What was done.
+        target_id: Id of the record.
+        at: When.
+        commit_id: Memory commit it belongs to, if any.
+        before: What there was.
+        after: What there was then.
+    """
+
+    id: str
+    kind: RevisionKind
+    target_id: str
+    at: datetime
+    commit_id: str | None = None
+    before: RecordState = field(default=RecordState())
+    after: RecordState = field(default=RecordState())
+
+
+@dataclass(frozen=True, slots=True)
+class RecordFilter:
+    """Which records are wanted.
+
+    Attributes:
+        scope: Only of this scope.
+        owner: Only of this owner (a folder name).
+        origin: Only from there.
+        trust: Only trusted so far.
+        thread_id: Only learnt in this conversation.
+        source: Learnt from exactly this, or from what begins so when it ends with ``*``.
+        since: Only first remembered at or after this time.
+        until: Only first remembered before this time.
+        valid_at: Only what may be found at this time.
+    """
+
+    scope: Scope | None = None
+    owner: str | None = None
+    origin: Origin | None = None
+    trust: Trust | None = None
+    thread_id: str | None = None
+    source: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    valid_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RecordCount:
+    """How many records of one kind there are.
+
+    Attributes:
+        scope: Who may read them.
+        owner: Whose they are.
+        origin: Where they came from.
+        trust: How far they are trusted.
+        records: How many.
+        first_at: When the oldest was first remembered.
+        last_at: When the newest was.
+    """
+
+    scope: Scope
+    owner: str
+    origin: Origin
+    trust: Trust
+    records: int
+    first_at: datetime
+    last_at: datetime
+
+
+def record_from_json(values: Mapping[str, Any]) -> MemoryRecord:
+    """Return the record that :func:`types.as_json` made plain values of.
+
+    Raises:
+        ValueError: A value is missing, or no such record is possible.
+    """
+    names = {one.name for one in fields(MemoryRecord)}
+    try:
+        known = {name: value for name, value in values.items() if name in names}
+        times = {name: _moment(known.get(name)) for name in _TIMES}
+        return MemoryRecord(**{**known, **times})
+    except (TypeError, AttributeError) as error:
+        raise ValueError(f"This is no record: {error}.") from error
+
+
+def revision_from_json(values: Mapping[str, Any]) -> Revision:
+    """Return the revision that :func:`types.as_json` made plain values of.
+
+    Raises:
+        ValueError: A value is missing.
+    """
+    try:
+        states = {name: _state(values[name]) for name in ("before", "after")}
+        return Revision(**{**values, "at": _moment(values["at"]), **states})
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"This is no revision: {error}.") from error
+
+
+def state_json(state: RecordState) -> str | None:
+    """Return a state as JSON, ``None`` where there is nothing."""
+    if state == RecordState():
+        return None
+    return json.dumps(as_json(state), ensure_ascii=False, sort_keys=True)
+
+
+def state_from_json(text: str | None) -> RecordState:
+    """Return the state that :func:`state_json` wrote."""
+    if text is None:
+        return RecordState()
+    return _state(json.loads(text))
+
+
+def _state(values: Mapping[str, Any]) -> RecordState:
+    record = values["record"]
+    return RecordState(
+        None if record is None else record_from_json(record),
+        tuple(supersession_from_json(one) for one in values["superseded_by"]),
+    )
+
+
+def supersession_from_json(values: Mapping[str, Any]) -> Supersession:
+    """Return the supersession that :func:`types.as_json` made plain values of.
+
+    Raises:
+        ValueError: A value is missing.
+    """
+    try:
+        return Supersession(**{**values, "at": _moment(values["at"])})
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"This is no supersession: {error}.") from error
+
+
+def _moment(text: str | None) -> Any:
+    return None if text is None else datetime.fromisoformat(text)

@@ -1,0 +1,113 @@
+"""Revisions: what was done to each record, and what it was before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from sqlalchemy import ColumnElement, RowMapping, insert, select, update
+
+from langchain_memengine.errors import NotFoundError
+from langchain_memengine.storage.database import Transaction, from_ms, to_ms
+from langchain_memengine.storage.record_values import Revision, state_from_json, state_json
+from langchain_memengine.storage.schema import memory_revisions
+from langchain_memengine.storage.statements import batches
+
+_COLUMNS = (
+    memory_revisions.c.id,
+    memory_revisions.c.kind,
+    memory_revisions.c.target_id,
+    memory_revisions.c.at,
+    memory_revisions.c.commit_id,
+    memory_revisions.c.before,
+    memory_revisions.c.after,
+)
+
+
+def add(tx: Transaction, new: Sequence[Revision]) -> None:
+    """Store new revisions."""
+    rows = [
+        {
+            "store_id": tx.store_id,
+            "id": revision.id,
+            "kind": revision.kind,
+            "target_id": revision.target_id,
+            "before": state_json(revision.before),
+            "after": state_json(revision.after),
+            "commit_id": revision.commit_id,
+            "at": to_ms(revision.at),
+        }
+        for revision in new
+    ]
+    if rows:
+        tx.connection.execute(insert(memory_revisions), rows)
+
+
+def get(tx: Transaction, revision_id: str) -> Revision:
+    """Return a revision.
+
+    Raises:
+        NotFoundError: There is no such revision.
+    """
+    found = _revisions(tx, memory_revisions.c.id == revision_id)
+    if not found:
+        raise NotFoundError(f"There is no revision {revision_id!r}. See: engine.revisions(id)")
+    return found[0]
+
+
+def known(tx: Transaction, ids: Sequence[str]) -> set[str]:
+    """Return those of these ids that revisions have."""
+    return {
+        found
+        for batch in batches(ids)
+        for found in tx.connection.execute(
+            select(memory_revisions.c.id).where(
+                memory_revisions.c.store_id == tx.store_id, memory_revisions.c.id.in_(batch)
+            )
+        ).scalars()
+    }
+
+
+def of_records(tx: Transaction, ids: Iterable[str]) -> list[Revision]:
+    """Return the revisions of some records, oldest first."""
+    return [
+        revision
+        for batch in batches(list(ids))
+        for revision in _revisions(tx, memory_revisions.c.target_id.in_(batch))
+    ]
+
+
+def forget(tx: Transaction, ids: Iterable[str]) -> int:
+    """Take the words out of all revisions of some records; return how many had any.
+
+    The rows stay, so that an undo can say that they were forgotten.
+    """
+    forgotten = 0
+    for batch in batches(list(ids)):
+        changed = tx.connection.execute(
+            update(memory_revisions)
+            .where(
+                memory_revisions.c.store_id == tx.store_id,
+                memory_revisions.c.target_id.in_(batch),
+                memory_revisions.c.kind != "forgotten",
+            )
+            .values(kind="forgotten", before=None, after=None)
+        )
+        forgotten += changed.rowcount
+    return forgotten
+
+
+def _revisions(tx: Transaction, condition: ColumnElement[bool]) -> list[Revision]:
+    rows = tx.connection.execute(
+        select(*_COLUMNS)
+        .where(memory_revisions.c.store_id == tx.store_id, condition)
+        .order_by(memory_revisions.c.at, memory_revisions.c.id)
+    ).mappings()
+    return [_from_row(row) for row in rows]
+
+
+def _from_row(row: RowMapping) -> Revision:
+    values = dict(row)
+    values["at"] = from_ms(values["at"])
+    for name in ("before", "after"):
+        values[name] = state_from_json(values[name])
+    return Revision(**values)

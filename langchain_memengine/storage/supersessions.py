@@ -1,0 +1,75 @@
+"""Supersessions: which record took the place of which, and on which branch.
+
+Like a moved head, one takes the next value of the counter of commits, so that searches know when
+to look again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sqlalchemy import ColumnElement, delete, select
+
+from langchain_memengine.storage import dialects
+from langchain_memengine.storage.database import Transaction, from_ms, to_ms
+from langchain_memengine.storage.record_values import Supersession
+from langchain_memengine.storage.schema import supersessions
+from langchain_memengine.storage.statements import batches
+
+
+def replace(tx: Transaction, old_id: str, new: Iterable[Supersession]) -> None:
+    """Make these all that took the place of a record."""
+    of_old = (supersessions.c.store_id == tx.store_id) & (supersessions.c.old_id == old_id)
+    tx.connection.execute(delete(supersessions).where(of_old))
+    rows = [
+        {
+            "store_id": tx.store_id,
+            "old_id": old_id,
+            "new_id": one.new_id,
+            "commit_id": one.commit_id,
+            "confidence": one.confidence,
+            "at": to_ms(one.at),
+        }
+        for one in new
+    ]
+    dialects.upsert(tx.connection, supersessions, rows)
+    tx.touch()
+    _ = tx.commit_seq
+
+
+def of_records(tx: Transaction, ids: Iterable[str]) -> list[Supersession]:
+    """Return what took the place of some records, by the new record's id."""
+    return [
+        one
+        for batch in batches(list(ids))
+        for one in _supersessions(tx, supersessions.c.old_id.in_(batch))
+    ]
+
+
+def everything(tx: Transaction) -> list[Supersession]:
+    """Return all supersessions of the store."""
+    return _supersessions(tx)
+
+
+def remove(tx: Transaction, ids: Iterable[str]) -> None:
+    """Remove what took the place of some records.
+
+    What they took the place of stays superseded, even by a record that is gone.
+    """
+    for batch in batches(list(ids)):
+        of_batch = (supersessions.c.store_id == tx.store_id) & supersessions.c.old_id.in_(batch)
+        if tx.connection.execute(delete(supersessions).where(of_batch)).rowcount:
+            _ = tx.commit_seq
+
+
+def _supersessions(tx: Transaction, *conditions: ColumnElement[bool]) -> list[Supersession]:
+    columns = supersessions.c
+    rows = tx.connection.execute(
+        select(columns.old_id, columns.new_id, columns.commit_id, columns.at, columns.confidence)
+        .where(columns.store_id == tx.store_id, *conditions)
+        .order_by(columns.old_id, columns.new_id)
+    )
+    return [
+        Supersession(old_id, new_id, commit_id, from_ms(at), confidence)
+        for old_id, new_id, commit_id, at, confidence in rows
+    ]

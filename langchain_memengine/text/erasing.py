@@ -1,0 +1,164 @@
+"""Tell which texts hold forgotten words, and take those out of Markdown."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from langchain_memengine.text.markdown import headings, line_starts
+
+MIN_CHARS = 12
+"""Shorter texts count only where they stand alone: many other texts hold "tea"."""
+
+_LIST_MARK = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+")
+_TRAILING = re.compile(r"\s*(?:\([^()]*\)\s*)?(?:<!--.*?-->\s*)*$")
+
+
+class Erasure:
+    """A set of texts that are to be found nowhere; case and white space do not matter.
+
+    Args:
+        texts: What is forgotten; blank ones are ignored.
+    """
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        wanted = {flat(text) for text in texts} - {""}
+        self._texts = frozenset(wanted)
+        long = (text for text in wanted if len(text) >= MIN_CHARS)
+        self._long = sorted(long, key=len, reverse=True)
+
+    @property
+    def texts(self) -> frozenset[str]:
+        """The texts, without what does not matter."""
+        return self._texts
+
+    def __bool__(self) -> bool:
+        """Whether anything is forgotten."""
+        return bool(self._texts)
+
+    def holds(self, text: str) -> bool:
+        """Return whether a text is one of them, or holds one that is long enough to tell."""
+        words = flat(text)
+        return words in self._texts or any(one in words for one in self._long)
+
+    def is_in_json(self, text: str) -> bool:
+        """Return whether some text within JSON holds one of them; what is no JSON is a text."""
+        try:
+            value = json.loads(text)
+        except ValueError:
+            return self.holds(text)
+        return any(map(self.holds, _strings(value)))
+
+    def erase(self, markdown: str) -> str:
+        """Return Markdown without what holds one of them: list entries, paragraphs, sections.
+
+        A heading goes when it holds them, and when nothing is left under it.
+        """
+        blocks = _blocks(markdown)
+        before = [list(block.lines) for block in blocks]
+        for text in self._long:
+            _empty(blocks, text)
+        for block in blocks:
+            block.lines = [line for line in block.lines if not self._is_entry(line)]
+        if [block.lines for block in blocks] == before:
+            return markdown
+        for block in blocks:
+            if not "".join(block.lines).strip():
+                block.lines = []
+        _empty_headings(blocks, [bool("".join(lines).strip()) for lines in before])
+        # What was around may hold the words now that something between is gone.
+        return self.erase("".join(line for block in blocks for line in block.lines))
+
+    def _is_entry(self, line: str) -> bool:
+        return flat(_bare(line)) in self._texts
+
+
+@dataclass(slots=True)
+class _Block:
+    """A heading, or a paragraph with the blank lines behind it.
+
+    Attributes:
+        lines: Its lines with their ends; none when it was taken out.
+        level: Of a heading; 0 for a paragraph.
+    """
+
+    lines: list[str]
+    level: int
+
+    @property
+    def is_list(self) -> bool:
+        return any(_LIST_MARK.match(line) for line in self.lines)
+
+
+def _blocks(markdown: str) -> list[_Block]:
+    starts = [*line_starts(markdown), len(markdown)]
+    levels = {heading.line - 1: heading.level for heading in headings(markdown)}
+    blocks: list[_Block] = []
+    for number, (start, end) in enumerate(pairwise(starts)):
+        line, level = markdown[start:end], levels.get(number, 0)
+        last = blocks[-1] if blocks else None
+        is_new = (
+            last is None or level or last.level or (line.strip() and not last.lines[-1].strip())
+        )
+        if last is None or (is_new and (line.strip() or last.level == 0)):
+            blocks.append(_Block([line], level))
+        else:
+            last.lines.append(line)
+    return blocks
+
+
+def _empty(blocks: list[_Block], text: str) -> None:
+    """Take out the fewest neighbouring blocks, or entries of a list, that hold a text."""
+    while text in _joined(blocks):
+        last = next(i for i in range(len(blocks)) if text in _joined(blocks[: i + 1]))
+        first = next(i for i in range(last, -1, -1) if text in _joined(blocks[i : last + 1]))
+        if first == last and blocks[first].is_list:
+            block = blocks[first]
+            left = [line for line in block.lines if text not in flat(line)]
+            block.lines = [] if text in flat("".join(left)) else left
+        else:
+            for block in blocks[first : last + 1]:
+                block.lines = []
+
+
+def _empty_headings(blocks: list[_Block], had_words: list[bool]) -> None:
+    """Take out headings under which everything was taken out."""
+    for number in range(len(blocks) - 1, -1, -1):
+        level = blocks[number].level
+        if not level or not blocks[number].lines:
+            continue
+        below = range(number + 1, len(blocks))
+        end = next((i for i in below if 0 < blocks[i].level <= level), len(blocks))
+        is_empty = not any("".join(block.lines).strip() for block in blocks[number + 1 : end])
+        if is_empty and any(had_words[number + 1 : end]):
+            blocks[number].lines = []
+
+
+def _joined(blocks: Iterable[_Block]) -> str:
+    return flat("".join(line for block in blocks for line in block.lines))
+
+
+def _bare(line: str) -> str:
+    """Return a line without its list mark, and without source and comments at its end."""
+    return _TRAILING.sub("", _LIST_MARK.sub("", line.strip()))
+
+
+def flat(text: str) -> str:
+    """Return a text without what does not matter: case, and how wide white space is."""
+    return " ".join(text.split()).casefold()
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield str(key)
+            yield from _strings(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _strings(inner)

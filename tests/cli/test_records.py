@@ -1,0 +1,98 @@
+"""forget, export, import and audit."""
+
+import json
+
+import pytest
+
+from tests.fakes.engines import make_engine
+
+
+@pytest.fixture
+def record(root):
+    with make_engine(root) as engine:
+        return engine.remember("The zebraquux opens the door", thread_id="t", source="chat/1")
+
+
+def test_forget_reports_what_went_and_what_is_out_of_reach(memengine, root, record):
+    report = memengine.json("forget", record.id, "--root", root)
+    assert report["removed"]["records"] == 1
+    assert report["total"] == sum(report["removed"].values())
+    assert any("Git" in line for line in report["out_of_reach"])
+    result = memengine("forget", record.id, "--root", root)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "no record" in result.stderr
+
+
+@pytest.mark.parametrize("option", ["--source=chat/1", "--thread=t", "--owner=local"])
+def test_forgetting_much_needs_a_yes(memengine, root, record, option):
+    result = memengine("forget", option, "--root", root)
+    assert result.exit_code == 2
+    assert "Add --yes" in result.stderr
+    result = memengine("forget", option, "--yes", "--root", root)
+    assert result.exit_code == 0
+    assert "Out of reach:" in result.stdout
+    left = memengine.json("audit", "--root", root)
+    assert (left == []) == (option != "--owner=local")  # an admin's record is everyone's
+
+
+@pytest.mark.parametrize("given", [[], ["a", "--thread", "t"]])
+def test_forget_wants_one_thing(memengine, root, given):
+    result = memengine("forget", *given, "--root", root)
+    assert result.exit_code == 2
+    assert "one of them" in result.stderr
+
+
+def test_forget_finds_nothing_of_another_user(memengine, root, record):
+    result = memengine("forget", "--thread", "t", "--yes", "--user", "bob", "--root", root)
+    assert "There was nothing to forget." in result.stdout
+
+
+def test_audit_shows_who_wrote_what(memengine, root, record):
+    (row,) = memengine.json("audit", "--root", root)
+    assert (row["scope"], row["origin"], row["trust"], row["records"]) == (
+        "global",
+        "user",
+        "trusted",
+        1,
+    )
+    assert "global" in memengine("audit", "--root", root).stdout
+    memengine("forget", record.id, "--root", root)
+    assert "no records" in memengine("audit", "--root", root).stdout
+
+
+def test_an_export_is_imported_elsewhere(memengine, root, record, tmp_path):
+    counted = memengine.json("export", tmp_path / "out.jsonl", "--root", root)
+    assert counted["records"] == 1
+    memengine("init", tmp_path / "two")
+    (tmp_path / "two" / "MEMORY.md").unlink()
+    report = memengine.json("import", tmp_path / "out.jsonl", "--root", tmp_path / "two")
+    assert report["imported"]["records"] == 1
+    found = memengine.json("search", "zebraquux", "--root", tmp_path / "two")
+    assert [hit["text"] for hit in found["hits"]] == ["The zebraquux opens the door"]
+    again = memengine("import", tmp_path / "out.jsonl", "--root", tmp_path / "two")
+    assert again.exit_code == 0
+    assert "nothing" in again.stdout
+
+
+def test_an_export_goes_to_standard_output_and_comes_from_standard_input(memengine, root, record):
+    result = memengine("export", "-", "--root", root)
+    assert json.loads(result.stdout.splitlines()[0])["kind"] == "memengine export"
+    assert "zebraquux" in memengine("export", "-", "--markdown", "--root", root).stdout
+    assert memengine("export", "-", "--json", "--root", root).exit_code == 2
+    again = memengine("import", "-", "--root", root, stdin=result.stdout)
+    assert again.exit_code == 0
+    assert "1 record" in again.stdout
+
+
+def test_an_import_that_leaves_something_out_says_so(memengine, root):
+    export = json.dumps([{"memory": "Ann likes tea"}, {"memory": " "}])
+    result = memengine("import", "-", "--root", root, stdin=export)
+    assert result.exit_code == 1
+    assert "1: blank" in result.stdout
+    assert memengine("import", "-", "--root", root, stdin="{}").exit_code == 2
+
+
+def test_export_names_the_file_and_what_is_in_it(memengine, root, record, tmp_path):
+    result = memengine("export", tmp_path / "out.md", "--markdown", "--root", root)
+    assert "1 record" in result.stdout
+    assert "zebraquux" in (tmp_path / "out.md").read_text()

@@ -1,0 +1,407 @@
+"""Forgetting: nothing is left anywhere, and nothing else goes."""
+
+import io
+from datetime import timedelta
+
+import numpy as np
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage
+
+from langchain_memengine.engine.forgetting import BEYOND
+from langchain_memengine.errors import (
+    ConfigurationError,
+    NotFoundError,
+    ScopeError,
+    StorageError,
+)
+from langchain_memengine.storage import job_rows, jobs
+from langchain_memengine.storage.job_values import NewJob
+from langchain_memengine.types import Actor, Fact, Filter
+from tests.fakes.clock import START, FixedClock
+from tests.fakes.embeddings import FakeEmbeddings
+from tests.fakes.engines import make_engine, texts, write
+
+ALICE, BOB, ADMIN = Actor("alice"), Actor("bob"), Actor("root", is_admin=True)
+WORD = "zebraquux"
+SECRET = f"The {WORD} opens the garden door"
+
+
+def files_with(root, word=WORD):
+    """Return every file below a folder that holds a word, in whatever case or encoding."""
+    found = []
+    for path in sorted(root.rglob("*")):
+        if path.is_file():
+            content = path.read_bytes().lower()
+            if any(word.encode(code) in content for code in ("utf-8", "utf-16-le")):
+                found.append(path.relative_to(root).as_posix())
+    return found
+
+
+def remember_everywhere(engine, actor, owner):
+    """Leave the same words wherever the engine keeps any, for one owner."""
+    record = engine.remember("old words", actor=actor)
+    record = engine.update(record.id, text=SECRET, metadata={"about": WORD}, actor=actor)
+    engine.append_daily("talk", f"- tea\n- {SECRET}\n- milk", owner=owner)
+    engine.promote_facts(
+        "task", [Fact("chat", SECRET), Fact("chat", "Tea is at four")], owner=owner
+    )
+    messages = [
+        HumanMessage(f"Remember: {SECRET}.\n\nIt is {WORD}.", id="1"),
+        AIMessage("I will.", id="2"),
+    ]
+    update = engine.archive.commit(
+        "t", "", "archive", messages, summary=f"They said: {SECRET}", owner=owner, now=START
+    )
+    head = update.partition("<")[0]
+    engine.commit("t", head, "fact", [f"So {SECRET}"], actor=actor)
+    engine.history("s", actor=actor).add([HumanMessage(SECRET, id="h")])
+    sessions = engine.sessions(actor)
+    sessions.search(sessions.create("t"), SECRET)
+    with engine._database.write() as tx:
+        payload = {"text": f"{SECRET} ж"}
+        jobs.put(tx, NewJob("fact_extract", payload, owner=record.owner), now=START)
+    return record
+
+
+def engine_of(root, vector_search="exact"):
+    return make_engine(root, embeddings=FakeEmbeddings(), vector_search=vector_search)
+
+
+@pytest.fixture
+def engine(tmp_path):
+    with engine_of(tmp_path / "root") as engine:
+        yield engine
+
+
+@pytest.mark.parametrize(("actor", "vectors"), [(ALICE, "exact"), (ADMIN, "chroma")])
+def test_nothing_is_left_anywhere(tmp_path, actor, vectors, monkeypatch):
+    with engine_of(tmp_path / "root", vectors) as engine:
+        forget_everything(engine, actor, monkeypatch)
+    assert files_with(engine.root) == []
+
+
+def forget_everything(engine, actor, monkeypatch):
+    monkeypatch.setattr("langchain_memengine.retrieval.snapshot.MIN_CHUNKS", 1)
+    owner = "" if actor.is_admin else actor.user_id
+    record = remember_everywhere(engine, actor, owner)
+    engine.add_texts([f"tea {i}" for i in range(600)], actor=actor)
+    assert WORD in texts(engine.search(SECRET, 20, actor=actor))[0]
+    engine.wait_for_chroma()
+    engine.record_access(engine.search(SECRET, 20, actor=actor).hits)
+    engine.write_accesses()
+    engine._save_partitions()
+    before = files_with(engine.root)
+    assert any(name.startswith(".memengine/index/") for name in before)
+    assert any("archive/" in name for name in before)
+    assert any(name.endswith("MEMORY.md") for name in before)
+
+    report = engine.forget([record.id], actor=actor)
+
+    assert files_with(engine.root) == []
+    assert report.removed["records"] == 1
+    assert report.removed["revisions"] == 2
+    assert report.removed["messages"] == 2
+    assert report.removed["notes"] == 3
+    assert report.removed["jobs"] == report.removed["recorded queries"] == 1
+    assert report.removed["embeddings"] >= 4
+    assert report.out_of_reach[-len(BEYOND) :] == BEYOND
+    assert report.out_of_reach == BEYOND
+    assert not any(WORD in text for text in texts(engine.search(SECRET, 50, actor=actor)))
+    assert engine.history("s", actor=actor).read() == []
+    assert [m.id for m in engine.restore("t", actor=actor)] == ["2"]
+    found = engine.search("tea 7", 1, actor=actor)
+    engine.wait_for_chroma()
+    assert engine.search("tea 7", 1, actor=actor).hits[0].id == found.hits[0].id
+    assert not files_with(engine.root / ".memengine")
+    folder = engine.root / ".memengine" / "chroma"
+    vector = FakeEmbeddings().embed_query(SECRET)
+    stored = np.asarray(vector, "<f4").tobytes()
+    assert not any(stored in p.read_bytes() for p in folder.rglob("*") if p.is_file())
+
+
+def test_what_is_beside_the_words_stays(engine):
+    record = remember_everywhere(engine, ALICE, "alice")
+    engine.forget([record.id], actor=ALICE)
+    assert engine.read_memory("alice").count("Tea is at four") == 1
+    (daily,) = (engine.root / "users" / "alice" / "daily").iterdir()
+    assert daily.read_text() == "## 12:00 — talk\n\n- tea\n- milk\n"
+    (transcript,) = (engine.root / "users" / "alice" / "archive" / "t").iterdir()
+    assert "I will." in transcript.read_text()
+    assert "## Person" not in transcript.read_text()
+    assert texts(engine.search("tea milk", 1, actor=ALICE)) == ["## 12:00 — talk\n\n- tea\n- milk"]
+
+
+def test_an_undo_of_what_was_forgotten_says_so(engine):
+    record = engine.remember(SECRET, actor=ALICE)
+    (added,) = engine.revisions(record.id, actor=ALICE)
+    engine.forget([record.id], actor=ALICE)
+    (left,) = engine.revisions(record.id, actor=ALICE)
+    assert (left.kind, left.before.record, left.after.record) == ("forgotten", None, None)
+    with pytest.raises(NotFoundError, match="was forgotten"):
+        engine.undo(added.id, actor=ALICE)
+    with pytest.raises(NotFoundError):
+        engine.get(record.id, actor=ALICE)
+
+
+def test_a_job_loses_its_payload_and_is_cancelled(engine):
+    record = remember_everywhere(engine, ALICE, "alice")
+    engine.forget([record.id], actor=ALICE)
+    with engine._database.read() as tx:
+        (job,) = job_rows.latest(tx, limit=5)
+    assert (job.state, job.payload) == ("cancelled", {})
+
+
+def test_another_users_equal_words_stay(engine):
+    mine, theirs = (remember_everywhere(engine, Actor(who), who) for who in ("alice", "bob"))
+    report = engine.forget([mine.id], actor=ALICE)
+    assert report.out_of_reach == BEYOND
+    assert not any("alice" in name for name in files_with(engine.root))
+    assert engine.get(theirs.id, actor=BOB) == theirs
+    assert SECRET in engine.read_memory("bob")
+    assert len(engine.history("s", actor=BOB).read()) == 1
+    assert len(engine.restore("t", actor=BOB)) in {0, 2}  # of the newest branch, whoever made it
+    assert any(WORD in text for text in texts(engine.search(SECRET, 20, actor=BOB)))
+
+
+# By source, conversation and owner
+
+
+def test_a_conversation_is_forgotten_with_all_it_left(engine):
+    remember_everywhere(engine, ALICE, "alice")
+    said = engine.remember("They spoke of plums", thread_id="t", actor=ALICE)
+    kept = engine.remember("They spoke of pears", thread_id="u", actor=ALICE)
+    report = engine.forget(thread="t", actor=ALICE)
+    assert report.removed["messages"] == 2
+    assert report.removed["sessions"] == report.removed["records"] == 1
+    assert not (engine.root / "users" / "alice" / "archive").exists()
+    assert engine.search("", actor=ALICE).hits == ()
+    found = engine.search("They spoke", 50, filter=Filter(source="record:*"), actor=ALICE)
+    assert kept.text in texts(found)
+    assert said.text not in texts(found)
+    assert engine.search(WORD, filter=Filter(source="message:*"), actor=ALICE).hits == ()
+
+
+def test_an_owner_is_forgotten_by_themselves_or_an_admin(engine):
+    for who in ("alice", "bob"):
+        remember_everywhere(engine, Actor(who), who)
+        engine.add_texts([f"{who} added {WORD}"], actor=Actor(who))
+    write(engine.root, "users/alice/own.md", f"alice wrote {WORD}")
+    write(engine.root, "users/alice/own.txt", f"alice wrote {WORD}")
+    engine.sync()
+    with pytest.raises(ScopeError, match="needs an admin"):
+        engine.forget(owner="alice", actor=BOB)
+    report = engine.forget(owner="alice", actor=ADMIN)
+    assert not (engine.root / "users" / "alice").exists()
+    assert report.removed["records"] == report.removed["sessions"] == 1
+    assert engine.audit() == [count for count in engine.audit() if count.owner == "bob"]
+    assert engine.search(WORD, actor=ALICE).hits == ()
+    engine.forget(owner="bob", actor=BOB)
+    assert files_with(engine.root) == []
+
+
+def test_all_that_was_learnt_from_one_source_is_forgotten(engine):
+    for number in (1, 2):
+        engine.remember(
+            f"{SECRET} {number}", origin="tool", scope="agent_notes", source=f"web/{number}"
+        )
+    engine.remember("They spoke of pears", source="mail/1")
+    report = engine.forget(source="web/*")
+    assert report.removed["records"] == 2
+    assert [r.text for r in engine.list_records()] == ["They spoke of pears"]
+    assert files_with(engine.root) == []
+
+
+def test_files_and_added_texts_are_sources(engine):
+    write(engine.root, "a.md", f"# Note\n\n{SECRET}")
+    engine.sync()
+    engine.add_texts([f"{WORD} added"], ids=["x"])
+    engine.forget(source="file:*")
+    assert not (engine.root / "a.md").exists()
+    assert texts(engine.search(WORD, 1)) == [f"{WORD} added"]
+    engine.forget(["x"])
+    assert files_with(engine.root) == []
+    assert engine.indexed_files() == []
+
+
+def test_a_file_outside_the_root_and_a_persons_own_file_are_named(tmp_path):
+    write(tmp_path, "team/a.md", SECRET)
+    write(tmp_path, "root/own.md", f"My own note: {SECRET}")
+    sources = {"team": tmp_path / "team"}
+    with make_engine(tmp_path / "root", sources=sources) as engine:
+        engine.sync()
+        record = engine.remember(SECRET)
+        report = engine.forget([record.id])
+        named = report.out_of_reach[: -len(BEYOND)]
+        assert any(line.startswith("own.md holds") for line in named)
+        assert any("a.md holds the same words" in line for line in named)
+        report = engine.forget(source="file:team*")
+        assert any("outside the root" in line for line in report.out_of_reach)
+        assert (tmp_path / "team" / "a.md").exists()
+
+
+def test_a_short_text_is_looked_for_only_where_it_stands_alone(engine):
+    record = engine.remember("tea")
+    engine.append_daily("talk", "- tea\n- We had tea with milk")
+    engine.history("s").add([HumanMessage("tea", id="1"), HumanMessage("No tea?", id="2")])
+    engine.forget([record.id])
+    (daily,) = (engine.root / "daily").iterdir()
+    assert daily.read_text() == "## 12:00 — talk\n\n- We had tea with milk\n"
+    assert [m.id for m in engine.history("s").read()] == ["2"]
+
+
+def test_a_short_message_goes_alone(engine):
+    for thread in ("t", "u"):
+        messages = [HumanMessage("ok", id="1"), HumanMessage(f"Said in {thread}", id="2")]
+        engine.archive.commit(thread, "", "archive", messages, now=START)
+    engine.append_daily("talk", "ok")
+    engine.forget(source="message:t/1*")
+    assert [m.id for m in engine.restore("t")] == ["2"]
+    assert [m.id for m in engine.restore("u")] == ["1", "2"]
+    transcripts = {p.parent.name: p.read_text() for p in engine.root.glob("archive/*/*.md")}
+    assert "\nok\n" not in transcripts["t"]
+    assert "\nok\n" in transcripts["u"]
+    assert (engine.root / "daily" / "2026-05-19.md").read_text().count("ok") == 1
+    engine.forget(thread="t")
+    assert [m.id for m in engine.restore("u")] == ["1", "2"]
+    assert {p.parent.name for p in engine.root.glob("archive/*/*.md")} == {"u"}
+
+
+def test_more_than_fits_into_one_statement_goes_at_once(engine):
+    ids = engine.add_texts([f"tea {i}" for i in range(1100)])
+    assert engine.forget(ids[:-1]).removed["chunks"] == 1099
+    assert engine.stats().chunks == engine.stats().embeddings == 1
+
+
+def test_a_reader_forgets_and_imports_nothing(engine):
+    engine.append_daily("talk", SECRET)
+    engine.remember(SECRET, id="x")
+    with make_engine(engine.root, read_only=True) as reader:
+        for call in (
+            lambda: reader.forget(["x"]),
+            lambda: reader.vacuum(archive_older_than=timedelta(0)),
+            lambda: reader.import_(io.StringIO("[]")),
+        ):
+            with pytest.raises(StorageError, match="read_only=True"):
+                call()
+    assert SECRET in (engine.root / "daily" / "2026-05-19.md").read_text()
+
+
+# Who may forget
+
+
+def test_nobody_forgets_what_is_not_theirs(engine):
+    shared = engine.remember("Tea at four")
+    mine = engine.remember(SECRET, actor=ALICE, thread_id="t", source="chat/1")
+    with pytest.raises(ScopeError):
+        engine.forget([shared.id], actor=ALICE)
+    with pytest.raises(NotFoundError):
+        engine.forget([mine.id], actor=BOB)
+    for options in ({"thread": "t"}, {"source": "chat/1"}, {"source": "record:*"}, {"source": "*"}):
+        assert engine.forget(actor=BOB, **options).removed == {}
+    assert engine.get(mine.id, actor=ALICE) == mine
+    assert engine.get(shared.id) == shared
+
+
+def test_metadata_cannot_lead_to_the_messages_of_others(engine):
+    for who in ("alice", "bob"):
+        message = HumanMessage(f"{who} said so", id="1")
+        engine.archive.commit("t", "", "archive", [message], owner=who, now=START)
+    metadata = {"message_id": "1", "thread_id": "t"}
+    engine.add_texts(["a trap of alice"], [metadata], ids=["x"], actor=ALICE)
+    record = engine.remember("another trap", metadata=metadata, thread_id="t", actor=ALICE)
+    engine.forget(["x", record.id], actor=ALICE)
+    found = texts(engine.search("said so", actor=BOB, filter=Filter(source="message:*")))
+    assert found in ([], ["bob said so"])
+    with engine._database.read() as tx:
+        kept = tx.connection.exec_driver_sql("SELECT owner FROM messages ORDER BY 1").all()
+    assert kept == [("alice",), ("bob",)]
+
+
+@pytest.mark.parametrize("options", [{}, {"ids": []}, {"source": ""}, {"ids": ["a"], "owner": "b"}])
+def test_what_to_forget_must_be_said(engine, options):
+    with pytest.raises(ConfigurationError, match="what to forget"):
+        engine.forget(**options)
+
+
+def test_ids_are_a_list_and_must_be_known(engine):
+    record = engine.remember(SECRET)
+    with pytest.raises(ConfigurationError, match="single text"):
+        engine.forget("abc")
+    with pytest.raises(NotFoundError):
+        engine.forget([record.id, "unknown"])
+    assert engine.get(record.id) == record
+
+
+# Hooks, vacuum and other processes
+
+
+def test_hooks_see_what_goes_and_count(engine):
+    record, seen = engine.remember(SECRET), []
+
+    def hook(doomed):
+        seen.extend(chunk.source for chunk in doomed.chunks)
+        return {"relations": 3}
+
+    engine.forget_hooks = [hook]
+    assert engine.forget([record.id]).removed["relations"] == 3
+    assert seen == [f"record:{record.id}"]
+
+
+def test_vacuum_removes_what_is_over_and_an_old_archive(tmp_path):
+    clock = FixedClock()
+    with make_engine(tmp_path / "root", clock=clock, embeddings=FakeEmbeddings()) as engine:
+        engine.remember(SECRET, expires_at=START + timedelta(days=1), actor=ALICE)
+        kept = engine.remember("Tea at four", expires_at=START + timedelta(days=9), actor=ALICE)
+        engine.archive.commit(
+            "t", "", "archive", [HumanMessage(f"{WORD} was said", id="1")], owner="alice", now=START
+        )
+        engine.history("s", actor=ALICE).add([HumanMessage("still here", id="1")])
+        clock.pass_days(5)
+        engine.archive.commit(
+            "u", "", "archive", [HumanMessage("said lately", id="1")], owner="alice", now=clock.now
+        )
+        assert engine.vacuum(actor=BOB).removed == {}
+        assert engine.vacuum(archive_older_than=timedelta(days=3), actor=BOB).removed == {}
+        report = engine.vacuum(archive_older_than=timedelta(days=3))
+        assert report.removed["records"] == report.removed["messages"] == 1
+        assert engine.list_records(actor=ALICE) == [kept]
+        assert [m.content for m in engine.restore("u", actor=ALICE)] == ["said lately"]
+        assert len(engine.history("s", actor=ALICE).read()) == 1
+        assert files_with(engine.root) == []
+        assert engine.vacuum(archive_older_than=timedelta(days=3)).removed == {}
+
+
+def test_an_engine_that_maintains_the_index_writes_no_forgotten_word_later(tmp_path, monkeypatch):
+    monkeypatch.setattr("langchain_memengine.retrieval.snapshot.MIN_CHUNKS", 1)
+    root = tmp_path / "root"
+    with make_engine(root) as holder:
+        record = holder.remember(SECRET)
+        holder.add_texts([f"tea {i}" for i in range(50)])
+        assert holder.search(WORD).hits
+        with make_engine(root) as other:
+            other.forget([record.id])
+    assert files_with(root) == []
+    with make_engine(root) as engine:
+        assert len(engine.search("tea", 60).hits) == 50
+
+
+def test_a_store_without_a_folder_forgets_its_notes_too():
+    with make_engine() as engine:
+        record = engine.remember(SECRET)
+        engine.append_daily("talk", SECRET)
+        engine.promote_facts("task", [Fact("chat", SECRET)])
+        engine.sync()
+        assert engine.forget([record.id]).removed["notes"] == 2
+        assert engine.read_memory() == ""
+        assert engine.search(WORD).hits == ()
+
+
+def test_rows_of_a_large_store_leave_nothing_in_the_pages(tmp_path):
+    root = tmp_path / "root"
+    with make_engine(root) as engine:
+        new = [f"{WORD if i % 7 == 0 else 'tea'} {i} " + "x" * (i * 37 % 900) for i in range(900)]
+        for ending in ("", " again"):
+            engine.add_texts([text + ending for text in new], ids=[str(i) for i in range(900)])
+        engine.forget([str(i) for i in range(0, 900, 7)])
+        assert engine.stats().chunks == 900 - len(range(0, 900, 7))
+        assert files_with(root) == []

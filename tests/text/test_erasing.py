@@ -1,0 +1,79 @@
+"""Words taken out of Markdown."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from langchain_memengine.text.erasing import MIN_CHARS, Erasure
+
+HIDDEN = "The key is under the mat"
+
+
+@pytest.mark.parametrize(
+    ("markdown", "left"),
+    [
+        ("", ""),
+        ("Nothing of it.\n", "Nothing of it.\n"),
+        (HIDDEN, ""),
+        ("the  KEY is\nunder the mat\n", ""),
+        (f"Before.\n\nWell: {HIDDEN}!\n\nAfter.\n", "Before.\n\nAfter.\n"),
+        (f"- tea\n- {HIDDEN} (chat)\n- milk\n", "- tea\n- milk\n"),
+        (f"# A\n\n{HIDDEN}\n\n# B\n\nb\n", "# B\n\nb\n"),
+        (f"# A\n\n{HIDDEN}\n\n## A.1\n\na\n", "# A\n\n## A.1\n\na\n"),
+        (f"# A\n\n## A.1\n\n{HIDDEN}\n\n# B\n", "# B\n"),
+        (f"# Of {HIDDEN}\n\nb\n", "b\n"),
+        ("# Empty\n\n# A\n\nb\n", "# Empty\n\n# A\n\nb\n"),
+        (f"```\n# no heading\n{HIDDEN}\n```\n\nb\n", "b\n"),
+        (f"a\r\n\r\n{HIDDEN}\r\n\r\nb\r\n", "a\r\n\r\nb\r\n"),
+    ],
+)
+def test_what_holds_the_words_goes_and_the_rest_stays(markdown, left):
+    assert Erasure([HIDDEN]).erase(markdown) == left
+
+
+def test_words_that_go_over_paragraphs_and_headings_take_all_of_them():
+    said = "First part\n\n# a heading\n\nlast part"
+    markdown = f"# Turn\n\n{said}\n\n# Next\n\nFirst part\n"
+    assert Erasure([said]).erase(markdown) == "# Next\n\nFirst part\n"
+
+
+def test_a_short_text_goes_only_where_it_stands_alone():
+    erasure = Erasure(["tea"])
+    markdown = "- tea\n- tea (chat) <!-- sha256:ab -->\n- green tea\n\ntea\n\nMore tea\n"
+    assert erasure.erase(markdown) == "- green tea\n\nMore tea\n"
+    assert (erasure.holds(" Tea\n"), erasure.holds("more tea")) == (True, False)
+
+
+def test_json_is_looked_through_as_it_reads():
+    erasure = Erasure(["Ключ лежит под ковром"])
+    assert erasure.is_in_json(r'{"a": [1, {"b": "так: ' + "Ключ\\nлежит под ковром" + '."}]}')
+    assert erasure.is_in_json('{"ключ лежит под ковром": null}')
+    assert erasure.is_in_json("no JSON: Ключ лежит под ковром")
+    assert not erasure.is_in_json('{"a": "Ключ"}')
+
+
+def test_blank_texts_are_no_words():
+    erasure = Erasure(["", " \n"])
+    assert not erasure
+    assert not erasure.holds("")
+    assert erasure.erase("- \n\n# \n") == "- \n\n# \n"
+
+
+WORDS = st.text("abé \n#-*`>ß1.", max_size=40)
+
+
+@given(
+    before=WORDS,
+    secret=WORDS.filter(lambda t: len(" ".join(t.split()).casefold()) >= MIN_CHARS),
+    after=WORDS,
+)
+def test_long_words_are_never_left_and_a_second_time_changes_nothing(before, secret, after):
+    erasure = Erasure([secret])
+    left = erasure.erase(before + secret + after)
+    assert not erasure.holds(left)
+    assert erasure.erase(left) == left
+
+
+@given(text=WORDS, other=st.just("something else entirely"))
+def test_text_without_the_words_stays_as_it_is(text, other):
+    assert Erasure([other]).erase(text) == text
