@@ -6,10 +6,10 @@ An item is the row that is given back and the chunks that are searched, written 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from itertools import islice
 from typing import Any
 
 from langchain_memengine.config import MemEngineConfig
@@ -128,8 +128,8 @@ class Items:
             passing = _passing(tx, wanted, now) if wanted.filter else None
             scores = self._scores(tx, wanted, passing, vector, now)
             best = list(scores)[wanted.offset : wanted.end]
-            found = store_items.by_sources(tx, best, now)
-            answers: list[Scored] = [(found[source], scores[source]) for source in best]
+            items = _in_order(tx, best, now)
+            answers: list[Scored] = [(item, scores[item.source]) for item in items]
             if len(scores) < wanted.end:
                 answers += _unscored(tx, wanted, passing, scores, now)
         return answers
@@ -191,7 +191,8 @@ class Items:
     def _listed(self, wanted: Wanted, now: datetime) -> list[StoredItem]:
         with self._database.read() as tx:
             if wanted.filter:
-                return list(_passing(tx, wanted, now).values())[wanted.offset : wanted.end]
+                page = _passing(tx, wanted, now)[wanted.offset : wanted.end]
+                return _in_order(tx, page, now)
             return store_items.under(
                 tx, wanted.prefix, now, limit=wanted.limit, offset=wanted.offset
             )
@@ -200,7 +201,7 @@ class Items:
         self,
         tx: Transaction,
         wanted: Wanted,
-        passing: Mapping[str, StoredItem] | None,
+        passing: Sequence[str] | None,
         vector: FloatArray | None,
         now: datetime,
     ) -> dict[str, float]:
@@ -258,27 +259,34 @@ class Items:
         ]
 
 
-def _passing(tx: Transaction, wanted: Wanted, now: datetime) -> dict[str, StoredItem]:
-    """Return the items whose values satisfy the filter, by source."""
-    items = store_items.under(tx, wanted.prefix, now)
-    return {item.source: item for item in items if matches(item.value, wanted.filter)}
+def _passing(tx: Transaction, wanted: Wanted, now: datetime) -> list[str]:
+    """Return the sources of the items whose values satisfy the filter, oldest first."""
+    values = store_items.values_under(tx, wanted.prefix, now)
+    return [source for source, value in values if matches(json.loads(value), wanted.filter)]
+
+
+def _in_order(tx: Transaction, sources: Sequence[str], now: datetime) -> list[StoredItem]:
+    found = store_items.by_sources(tx, sources, now)
+    return [found[source] for source in sources]
 
 
 def _unscored(
     tx: Transaction,
     wanted: Wanted,
-    passing: Mapping[str, StoredItem] | None,
+    passing: Sequence[str] | None,
     scored: Collection[str],
     now: datetime,
 ) -> list[Scored]:
     """Return the items after the scored ones."""
+    start = max(0, wanted.offset - len(scored))
+    end = wanted.end - len(scored)
     if passing is None:
         items = store_items.under(tx, wanted.prefix, now, limit=wanted.end + len(scored))
+        others = [item for item in items if item.source not in scored][start:end]
     else:
-        items = list(passing.values())
-    others = (item for item in items if item.source not in scored)
-    start = max(0, wanted.offset - len(scored))
-    return [(item, None) for item in islice(others, start, wanted.end - len(scored))]
+        page = [source for source in passing if source not in scored][start:end]
+        others = _in_order(tx, page, now)
+    return [(item, None) for item in others]
 
 
 def _stored(item: NewItem, value: Mapping[str, Any], *, indexed: bool, now: datetime) -> StoredItem:

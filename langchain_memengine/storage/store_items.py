@@ -7,7 +7,17 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, delete, func, or_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    bindparam,
+    delete,
+    func,
+    literal_column,
+    or_,
+    select,
+    update,
+)
 
 from langchain_memengine.storage import dialects
 from langchain_memengine.storage.database import Transaction, from_ms, to_ms
@@ -20,7 +30,7 @@ from langchain_memengine.storage.item_values import (
     root_of,
 )
 from langchain_memengine.storage.schema import chunks
-from langchain_memengine.storage.statements import batches
+from langchain_memengine.storage.statements import HotQuery, batches
 
 _STORED = select(
     store_items.c.namespace,
@@ -31,6 +41,24 @@ _STORED = select(
     store_items.c.updated_at,
     store_items.c.ttl_ms,
     store_items.c.expires_at,
+)
+
+_LISTED = (store_items.c.created_at, store_items.c.namespace, store_items.c.key)
+_VALUES = (
+    select(store_items.c.source, store_items.c.value)
+    .where(
+        store_items.c.store_id == bindparam("store_id"),
+        or_(store_items.c.expires_at.is_(None), store_items.c.expires_at > bindparam("now")),
+    )
+    .order_by(*_LISTED)
+)
+_ALL_VALUES = HotQuery(_VALUES)
+_VALUES_UNDER = HotQuery(
+    _VALUES.where(
+        store_items.c.root == bindparam("root"),
+        func.substr(store_items.c.namespace, literal_column("1"), bindparam("length"))
+        == bindparam("path"),
+    )
 )
 
 
@@ -57,10 +85,23 @@ def under(
         limit: Items, at most.
         offset: Items that are passed over.
     """
-    statement = _within(_STORED.where(*_live(tx, now)), prefix).order_by(
-        store_items.c.created_at, store_items.c.namespace, store_items.c.key
-    )
+    statement = _within(_STORED.where(*_live(tx, now)), prefix).order_by(*_LISTED)
     return [_item(row) for row in tx.connection.execute(statement.limit(limit).offset(offset))]
+
+
+def values_under(tx: Transaction, prefix: Namespace, now: datetime) -> list[tuple[str, str]]:
+    """Return source and value, as JSON, of the items in and under a namespace, oldest first.
+
+    A filter reads all of them, and most are no answer: they do not become items.
+    """
+    path = path_of(prefix)
+    given = {"store_id": tx.store_id, "now": to_ms(now)}
+    if not prefix:
+        rows = _ALL_VALUES.rows(tx.connection, given)
+    else:
+        given |= {"root": root_of(prefix), "length": len(path), "path": path}
+        rows = _VALUES_UNDER.rows(tx.connection, given)
+    return [(source, value) for source, value in rows]
 
 
 def namespaces(tx: Transaction, now: datetime) -> list[Namespace]:

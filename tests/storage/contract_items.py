@@ -59,6 +59,15 @@ class ItemContract:
             page = store_items.under(tx, (), LATER, limit=1, offset=1)
             assert [one.key for one in page] == ["0"]
 
+    def test_the_values_under_a_namespace_are_those_of_its_items(self, database):
+        put(database, *(item(label, key=key) for label in ODD for key in "ab"))
+        put(database, item("a", "deep", at=LATER), item("a", key="gone", expires_at=NOW))
+        with database.read() as tx:
+            for prefix in [(), ("none",), ("a", "deep"), *((label,) for label in ODD)]:
+                found = store_items.values_under(tx, prefix, LATER)
+                listed = store_items.under(tx, prefix, LATER)
+                assert found == [(one.source, '{"n": 1}') for one in listed]
+
     def test_a_replaced_item_keeps_its_creation_unless_it_had_expired(self, database):
         put(database, item("a"), item("b", expires_at=LATER))
         put(database, item("a", at=LATER), item("b", at=LATER))
