@@ -41,6 +41,7 @@ bench: $(BENCH_STAMP) ## Compare with peers, briefly: search, indexes, opening, 
 	$(BIN)/python benchmarks/opening.py --chunks 1000
 	$(BIN)/python benchmarks/compaction.py --histories 200
 	$(BIN)/python benchmarks/turns.py --turns 200
+	$(BIN)/python benchmarks/middleware.py --memories 1000
 	$(BIN)/python benchmarks/graph.py --entities 1000 --relations 4000
 
 # Only .venv is removed: a folder given as VENV belongs to whoever gave it.
