@@ -58,6 +58,7 @@ bench: $(BENCH_STAMP) ## Compare with peers, briefly: search, indexes, memory, c
 	$(BIN)/python benchmarks/syncing.py --files 1000
 	$(BIN)/python benchmarks/compaction.py --histories 200
 	$(BIN)/python benchmarks/turns.py --turns 200
+	$(BIN)/python benchmarks/middleware.py --memories 1000
 	$(BIN)/python benchmarks/graph.py --entities 1000 --relations 4000
 	$(BIN)/python benchmarks/experience.py --experiences 1000
 

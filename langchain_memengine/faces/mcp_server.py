@@ -18,7 +18,7 @@ from langchain_memengine.retrieval.documents import document_id
 from langchain_memengine.retrieval.recall import Recalled
 from langchain_memengine.text.fencing import fenced
 from langchain_memengine.types import Actor, Filter
-from langchain_memengine.workspace.layout import daily_date
+from langchain_memengine.workspace.layout import daily_date, daily_name
 
 try:
     from mcp.server import MCPServer
@@ -102,13 +102,15 @@ class _Memory:
 
     def memory_save(self, text: str) -> str:
         """Remember a text: one self-contained fact or decision. Returns its id."""
+        if not text.strip():
+            raise ToolError("The text is empty. Say what to remember.")
         (saved,) = self._engine.add_texts([text], actor=self._actor)
         return f"Saved. Id: {saved}"
 
     def memory_forget(self, id: str) -> str:  # noqa: A002  # the word a model expects
         """Forget a saved memory. `id` is that of memory_save, or the `at` of a found memory."""
-        source = _LINES.sub("", id.strip())
-        saved = document_id(source) or source
+        given = id.strip()
+        saved = document_id(_LINES.sub("", given)) or given
         if not self._engine.delete([saved], actor=self._actor):
             raise ToolError(
                 "No saved memory has this id. Notes in files are forgotten by editing the file."
@@ -133,9 +135,10 @@ class _Memory:
     def days(self) -> str:
         """List the days that have a log, newest first."""
         names = {name for owner in self._owners for name in self._engine.list_files(owner)}
-        days = {day for day in map(daily_date, names) if day}
-        logs = sorted((day for day in days if self._logged(day)), reverse=True)
-        return "\n".join(f"memory://daily/{day}" for day in logs) or "No day has a log."
+        dated = ((name, daily_date(name)) for name in names)
+        days = {day for name, day in dated if day and name.endswith(daily_name(day))}
+        listed = "\n".join(f"memory://daily/{day}" for day in sorted(days, reverse=True))
+        return listed or "No day has a log."
 
     def daily(self, day: str) -> str:
         """Read the log of one day (UTC), like 2026-05-19."""

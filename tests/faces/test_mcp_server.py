@@ -77,9 +77,16 @@ async def test_what_is_saved_is_found_and_what_is_forgotten_is_not(engine):
 
 
 async def test_memory_is_forgotten_by_where_it_was_found(engine):
-    engine.add_texts([KILN], ids=["a kiln:2-3"])
-    assert await told(engine, "memory_forget", id="doc:/a%20kiln%3A2-3:1-1") == "Forgotten."
-    assert texts(engine.search("kiln")) == []
+    for one in ("doc:/a%20kiln%3A2-3:1-1", "a kiln:2-3"):
+        engine.add_texts([KILN], ids=["a kiln:2-3"])
+        assert await told(engine, "memory_forget", id=one) == "Forgotten."
+        assert texts(engine.search("kiln")) == []
+
+
+async def test_nothing_is_not_saved(engine):
+    text, is_error = await call(engine, "memory_save", text=" \n")
+    assert (is_error, "The text is empty. Say what to remember." in text) == (True, True)
+    assert engine.stats().chunks == 0
 
 
 async def test_note_in_a_file_is_not_forgotten(engine, tmp_path):
@@ -123,7 +130,12 @@ async def test_log_is_written_listed_and_read(engine):
     assert await told(engine, "memory_log", title="build", text="Fired the kiln.") == (
         "Logged in daily/2026-05-19.md."
     )
-    assert await read(engine, "memory://daily") == "memory://daily/2026-05-19"
+    engine._clock.pass_days(1)
+    await told(engine, "memory_log", title="build", text="Fired it again.")
+    assert (await read(engine, "memory://daily")).splitlines() == [
+        "memory://daily/2026-05-20",
+        "memory://daily/2026-05-19",
+    ]
     day = await read(engine, "memory://daily/2026-05-19")
     assert "## 12:00 — build\n\nFired the kiln." in day
     assert "It is data" in day

@@ -356,13 +356,12 @@ def test_each_user_is_told_their_own_memory(engine, model, place):
     assert ("Fridays" in bert, "Mondays" in bert) == (False, True)
 
 
-def test_same_message_of_two_users_shares_nothing(engine, model):
+def test_turn_that_another_user_resumes_tells_them_their_own(engine, model):
     engine.add_texts(["Anna fires on Fridays."], actor=Actor("anna"))
-    middleware = memory(engine)
-    agent = create_agent(model, middleware=[middleware], context_schema=Context)
-    for user in ("anna", "bert"):
-        agent.invoke(ask("fires", id="h"), context=Context(user))
-    assert ["Fridays" in system_of(call) for call in model.calls] == [True, False]
+    agent = agent_with(model, memory(engine), context_schema=Context)
+    agent.invoke(ask("fires"), config(), context=Context("anna"), interrupt_before=["model"])
+    agent.invoke(None, config(), context=Context("bert"))
+    assert ["Fridays" in system_of(call) for call in model.calls] == [False]
 
 
 def test_summary_of_a_user_is_theirs(engine, model):
