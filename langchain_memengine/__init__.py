@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         SearchResult,
         Stats,
     )
+    from langchain_memengine.workspace.watcher import WatchState
 
 # Names are resolved when they are first used, so that `import langchain_memengine` costs nothing.
 _HOMES = {
@@ -58,6 +59,7 @@ _HOMES = {
     "Receipt": "types",
     "SearchResult": "types",
     "Stats": "types",
+    "WatchState": "workspace.watcher",
 }
 
 __all__ = [
@@ -79,6 +81,7 @@ __all__ = [
     "Receipt",
     "SearchResult",
     "Stats",
+    "WatchState",
 ]
 
 

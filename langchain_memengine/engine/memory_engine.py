@@ -11,6 +11,7 @@ from langchain_memengine.config import MemEngineConfig, load_config
 from langchain_memengine.engine.background import BackgroundWork
 from langchain_memengine.engine.note_keeping import NoteKeeping
 from langchain_memengine.engine.searching import Searching
+from langchain_memengine.engine.watching import Watching
 from langchain_memengine.jobs.worker import OnJobFailed
 from langchain_memengine.models.embedding import EmbeddingsLike
 from langchain_memengine.storage import chunks, files
@@ -21,7 +22,7 @@ CONFIGURED = "configured"
 """Stands for "as the settings say"."""
 
 
-class MemoryEngine(Searching, NoteKeeping, BackgroundWork):
+class MemoryEngine(Searching, NoteKeeping, BackgroundWork, Watching):
     """The memory of one store: its files, its texts, and the search over them.
 
     Make one with :meth:`open` and close it, best as a context manager:
@@ -37,7 +38,7 @@ class MemoryEngine(Searching, NoteKeeping, BackgroundWork):
     """
 
     @classmethod
-    def open(
+    def open(  # noqa: PLR0913  # every argument is a choice of the user's
         cls,
         root: str | Path | None = "memory",
         *,
@@ -46,6 +47,7 @@ class MemoryEngine(Searching, NoteKeeping, BackgroundWork):
         chroma_url: str | None = None,
         embeddings: EmbeddingsLike | str | None = CONFIGURED,
         read_only: bool = False,
+        watch: bool = False,
         on_job_failed: OnJobFailed | None = None,
     ) -> Self:
         """Open a store, make it if there is none, and index what changed in its files.
@@ -60,6 +62,8 @@ class MemoryEngine(Searching, NoteKeeping, BackgroundWork):
                 ``"openai:MODEL"``, ``"google_genai:MODEL"``, ``"ollama:MODEL"``; ``None`` searches
                 by keyword only. By default the settings decide, and they default to ``"local"``.
             read_only: Never write, neither rows nor files.
+            watch: Index files that change by themselves, in a thread, until closed; see
+                :meth:`start_watching`.
             on_job_failed: Called with each job that is given up and its error, by the thread that
                 does the jobs.
 
@@ -81,6 +85,8 @@ class MemoryEngine(Searching, NoteKeeping, BackgroundWork):
             if settings.sync_on_open and not read_only:
                 engine.sync()
             engine._resume_jobs()
+            if watch:
+                engine.start_watching()
         except BaseException:
             engine.close()
             raise

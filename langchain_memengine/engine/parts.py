@@ -28,6 +28,7 @@ from langchain_memengine.retrieval.sources import (
     Source,
     named_source_id,
 )
+from langchain_memengine.retrieval.traffic import Traffic
 from langchain_memengine.retrieval.vector_index import ChromaFollower, ChromaIndex
 from langchain_memengine.storage import access
 from langchain_memengine.storage.database import Database
@@ -40,6 +41,7 @@ from langchain_memengine.types import LOCAL_ADMIN, Actor
 from langchain_memengine.workspace.files import workspace_id
 from langchain_memengine.workspace.layout import Layout
 from langchain_memengine.workspace.notes import DiskNotes, Notes
+from langchain_memengine.workspace.watcher import PendingChanges, Watcher
 
 _FENCE_SECRET = "fence_secret"  # noqa: S105  # the name of a row, no password
 
@@ -78,11 +80,15 @@ class EngineParts:
         self._clock = clock
         self._sync_lock = threading.Lock()
         self._last_scan = -float("inf")
+        self._pending = PendingChanges(config.watch_debounce_ms / 1000)
+        self._watcher: Watcher | None = None
+        self._watcher_lock = threading.Lock()
         self._accesses: Counter[str] = Counter()
         self._access_lock = threading.Lock()
         with ExitStack() as closing:
             self._build(closing, embeddings)
             self._build_worker(closing, on_job_failed)
+            closing.callback(self.stop_watching)
             self._closing = closing.pop_all()
 
     def _build(self, closing: ExitStack, spec: EmbeddingsLike | str | None) -> None:
@@ -103,9 +109,10 @@ class EngineParts:
         )
         self._embedding = EmbeddingCache(self._database, embedder)
         splitter = WordSplitter(config.language)
+        self._traffic = Traffic(splitter)
         maintains = self._maintains_indexes(closing, layout)
         partitions = Partitions(
-            splitter,
+            self._traffic.words,
             k1=config.bm25_k1,
             b=config.bm25_b,
             snapshots=self._snapshots(layout, splitter, writes=maintains),
@@ -115,7 +122,8 @@ class EngineParts:
         self._searcher = Searcher(
             self._database, partitions, splitter, self._embedding, config, self._chroma
         )
-        self._indexer = Indexer(self._database, self._embedding, config, self._clock)
+        self._traffic.follow = self._searcher.follow
+        self._indexer = Indexer(self._database, self._embedding, config, self._clock, self._traffic)
         self._sources = self._all_sources(layout)
         self._notes: Notes = (
             DiskNotes(layout.root) if layout else TableNotes(self._database, self._clock)
@@ -206,6 +214,17 @@ class EngineParts:
     def embedding_name(self) -> str | None:
         """Class and model of the embedder, ``None`` in keyword-only mode."""
         return self._embedding.name
+
+    def _is_watching(self) -> bool:
+        watcher = self._watcher
+        return watcher is not None and watcher.is_watching
+
+    def stop_watching(self) -> None:
+        """Watch no longer; a sync in hand is finished. Nothing happens if nothing is watched."""
+        with self._watcher_lock:
+            watcher, self._watcher = self._watcher, None
+        if watcher is not None:
+            watcher.stop()
 
     def wait_for_chroma(self) -> None:
         """Wait until Chroma has caught up with what searches asked of it."""

@@ -13,6 +13,7 @@ from langchain_memengine.engine.writing import Writing
 from langchain_memengine.errors import ConfigurationError, MemEngineError
 from langchain_memengine.retrieval import visibility
 from langchain_memengine.retrieval.explain import explain
+from langchain_memengine.retrieval.file_reader import MANY_FILES
 from langchain_memengine.retrieval.query import Query
 from langchain_memengine.retrieval.recall import Recalled, capped, fence_nonce
 from langchain_memengine.retrieval.sources import source_uri
@@ -21,6 +22,11 @@ from langchain_memengine.types import Actor, Explanation, Filter, Hit, SearchRes
 from langchain_memengine.workspace.files import UnreadableFileError
 from langchain_memengine.workspace.layout import memory_names
 from langchain_memengine.workspace.notes import Workspace
+
+SYNC_PATIENCE_SECONDS = 0.25
+"""Wait for a sync that somebody else began, at most, before a search does without."""
+
+BEING_INDEXED = "sync: files are being indexed; what is new in them may not be found yet"
 
 _ACCESS_BATCH = 100
 
@@ -58,7 +64,8 @@ class Searching(Writing):
             query, k, ranking, filter, actor, max_chars=max_chars, max_tokens=max_tokens
         )
         auto_synced, problems, sync_ms = self._sync_if_due()
-        result = self._searcher.search(asked)
+        with self._traffic.searching():
+            result = self._searcher.search(asked)
         timings = {**result.timings, "sync": sync_ms}
         return SearchResult(result.hits, (*problems, *result.degraded), auto_synced, timings)
 
@@ -165,18 +172,44 @@ class Searching(Writing):
 
     def _sync_if_due(self) -> tuple[bool, tuple[str, ...], float]:
         """Index changed files before a search; return (synced, problems, milliseconds)."""
-        config = self.config
-        due = time.monotonic() - self._last_scan >= config.stat_interval_seconds
-        if self.read_only or not (config.sync_on_search and due):
+        if self.read_only or not self.config.sync_on_search:
             return False, (), 0.0
         started = time.perf_counter()
+        synced = False
+        problems: tuple[str, ...] = ()
+        # While many files are indexed, nobody waits for them: the answer is what is there so far.
+        patience = 0.0 if self._indexer.is_at_many else SYNC_PATIENCE_SECONDS
+        if self._indexer.is_at_many or self._is_scan_due():
+            if self._sync_lock.acquire(timeout=patience):
+                try:
+                    synced, problems = self._sync_for_search()
+                finally:
+                    self._sync_lock.release()
+            else:
+                problems = (BEING_INDEXED,)
+        return synced, problems, (time.perf_counter() - started) * 1000
+
+    def _is_scan_due(self) -> bool:
+        """Return whether a search should look for changed files; with a watcher it is told."""
+        if self._is_watching() and not self._pending.is_dirty:
+            return False
+        return time.monotonic() - self._last_scan >= self.config.stat_interval_seconds
+
+    def _sync_for_search(self) -> tuple[bool, tuple[str, ...]]:
+        """Sync unless that has become needless, and leave many files to a watcher."""
+        if not self._is_scan_due():
+            return False, ()
         try:
-            report = self.sync()
+            with self._pending.syncing() as succeed:
+                plan = self._indexer.plan(self._sources)
+                if self._is_watching() and plan.stale >= MANY_FILES:
+                    self._last_scan = time.monotonic()
+                    return False, (BEING_INDEXED,)
+                report = self._carry_out(plan, succeed)
         except MemEngineError as error:
-            return False, (f"sync: {error}",), (time.perf_counter() - started) * 1000
-        problems = [f"sync: {problem.path}: {problem.reason}" for problem in report.failed]
-        synced = bool(report.indexed or report.removed)
-        return synced, tuple(problems), (time.perf_counter() - started) * 1000
+            return False, (f"sync: {error}",)
+        problems = tuple(f"sync: {problem.path}: {problem.reason}" for problem in report.failed)
+        return bool(report.indexed or report.removed), problems
 
     def _pinned_sources(self, actor: Actor) -> tuple[str, ...]:
         workspace = self._sources[0].workspace_id

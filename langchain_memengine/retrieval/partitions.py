@@ -218,7 +218,9 @@ class Partition:
         )
         self._accesses.grow_to(len(self._nums))
         self.surroundings.add([group(row) for row in rows], [place(row) for row in rows])
-        self.keyword.add([self._splitter(keyword_text(row)) for row in rows])
+        self.keyword.add(
+            [self._splitter(keyword_text(row.path, row.heading, row.text)) for row in rows]
+        )
         self.vectors.grow_to(len(self._nums))
 
     def _follow_accesses(self, tx: Transaction, oldest_new: int) -> None:
@@ -280,6 +282,12 @@ class Partitions:
         view = View(found)
         self._latest = ((counters, keys, model), view)
         return view
+
+    def follow(self, tx: Transaction, counters: Counters) -> None:
+        """Let what is in memory catch up, so that no search has to; hold the lock."""
+        self._latest = None
+        for partition in self._loaded.values():
+            partition.follow(tx, counters, partition.standing.model)
 
     def save(self) -> None:
         """Keep what is in memory for the next run, as far as that is worthwhile."""

@@ -18,12 +18,16 @@ NOT_REGULAR = "not a regular file"
 
 
 def walk(
-    root: Path, unwanted: re.Pattern[str], skipped: list[FileProblem]
+    root: Path,
+    unwanted: re.Pattern[str],
+    skipped: list[FileProblem],
+    entered: list[str] | None = None,
 ) -> Iterator[tuple[str, os.DirEntry[str]]]:
     """Yield all that is no folder, with its root-relative path, in no particular order.
 
     A folder that ``unwanted`` matches is not entered. One that cannot be entered, or is a link, is
-    added to ``skipped``, with a ``/`` at the end.
+    added to ``skipped``, with a ``/`` at the end. Those that were listed are added to ``entered``,
+    with a ``/`` at the end as well; the root is ``""``.
 
     Raises:
         ConfigurationError: ``root`` itself cannot be listed.
@@ -31,7 +35,12 @@ def walk(
     pending = [""]
     while pending:
         folder = pending.pop()
-        for entry in _entries(root, folder, skipped):
+        entries = _entries(root, folder, skipped)
+        if entries is None:
+            continue
+        if entered is not None:
+            entered.append(folder)
+        for entry in entries:
             path = folder + entry.name
             if unwanted.match(path):
                 continue
@@ -45,7 +54,16 @@ def walk(
                     pending.append(f"{path}/")
 
 
-def _entries(root: Path, folder: str, skipped: list[FileProblem]) -> list[os.DirEntry[str]]:
+def would_enter(root: Path, path: str, unwanted: re.Pattern[str]) -> bool:
+    """Return whether :func:`walk` would try to list what is now at a root-relative path."""
+    if unwanted.match(path) or unwanted.match(f"{path}/") or _never_read(path):
+        return False
+    place = root / path
+    return place.is_dir() and not place.is_symlink()
+
+
+def _entries(root: Path, folder: str, skipped: list[FileProblem]) -> list[os.DirEntry[str]] | None:
+    """Return what is in a folder, ``None`` if it cannot be listed."""
     try:
         with os.scandir(root / folder) as entries:
             return list(entries)
@@ -57,7 +75,7 @@ def _entries(root: Path, folder: str, skipped: list[FileProblem]) -> list[os.Dir
             ) from error
         if not isinstance(error, FileNotFoundError):
             skipped.append(problem(folder, error.strerror or str(error)))
-        return []
+        return None
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
