@@ -14,6 +14,7 @@ from langchain_memengine.retrieval.backlog import BATCH_TEXTS, Backlog
 from langchain_memengine.retrieval.embedding_cache import EmbeddingCache, FloatArray
 from langchain_memengine.retrieval.sources import TextChunks
 from langchain_memengine.retrieval.tally import Tally
+from langchain_memengine.retrieval.traffic import Traffic
 from langchain_memengine.storage import chunks, embeddings
 from langchain_memengine.storage.database import Database, Transaction
 from langchain_memengine.text.tokens import estimate_tokens
@@ -28,9 +29,14 @@ class ChunkWriter:
     """
 
     def __init__(
-        self, database: Database, embedding: EmbeddingCache, clock: Callable[[], datetime]
+        self,
+        database: Database,
+        embedding: EmbeddingCache,
+        clock: Callable[[], datetime],
+        traffic: Traffic,
     ) -> None:
         self._database = database
+        self._traffic = traffic
         self._embedding = embedding
         self._clock = clock
         self.backlog = Backlog(database, embedding, clock)
@@ -56,6 +62,7 @@ class ChunkWriter:
         if self._embedding.enabled and tally.outage is None:
             tally.reused += sum(c.hash not in unknown for pairs in new.values() for c, _ in pairs)
         vectors = self._embed(unknown, tally)
+        self._traffic.give_way()
         with self._database.write() as tx:
             chunks.replace_sources(tx, new, now=self._clock())
             if vectors:

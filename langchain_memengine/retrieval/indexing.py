@@ -37,7 +37,7 @@ logger = logging.getLogger(__name__)
 BATCH_CHUNKS = 512
 """Chunks stored in one transaction, about: the file that exceeds it is still in."""
 
-BUSY_BATCH_CHUNKS = 32
+BUSY_BATCH_CHUNKS = 8
 """The same while there are searches: each of them may have to wait for a batch."""
 
 CUT_VERSION = 1
@@ -70,7 +70,7 @@ class Indexer:
         self._traffic = traffic
         self._reader = FileReader(config, traffic)
         self._at_many = 0
-        self._writer = ChunkWriter(database, embedding, clock)
+        self._writer = ChunkWriter(database, embedding, clock, traffic)
         self._cut = f"{CUT_VERSION} {config.chunk_tokens} {config.overlap_tokens}"
 
     @property
@@ -221,18 +221,20 @@ class Indexer:
     ) -> Iterator[_Batch]:
         """Prepare files and yield them in batches, which are small while somebody searches."""
         batch = _Batch([], {})
-        size, searches = 0, self._traffic.searches
+        size, before = 0, self._traffic.searches
+        latest = before
         for prepared, words in self._reader.prepare(source, stale, known):
             for file in prepared:
                 count_file(file, tally)
                 size += max(1, len(file.chunks or ()))
             batch.files.extend(prepared)
             batch.words.update(words)
-            limit = BATCH_CHUNKS if searches == self._traffic.searches else BUSY_BATCH_CHUNKS
-            if size >= limit:
+            # Searches during the batch before count, too: they tend to come one after the other.
+            is_busy = self._traffic.searches > before
+            if size >= (BUSY_BATCH_CHUNKS if is_busy else BATCH_CHUNKS):
+                before, latest = latest, self._traffic.searches
                 yield batch
-                batch = _Batch([], {})
-                size, searches = 0, self._traffic.searches
+                batch, size = _Batch([], {}), 0
         if batch.files:
             yield batch
 
@@ -252,11 +254,10 @@ class Indexer:
             if tx.get_meta(_CUT) is None:
                 tx.set_meta(_CUT, self._cut)
 
+        self._traffic.words.expect(batch.words)  # a search may follow before this thread does
         self._writer.store(new, tally, note_files)
-        self._traffic.words.expect(batch.words)
         self._traffic.give_way()
         self._traffic.follow()
-        self._traffic.words.expect({})
 
     def _remove(self, source: Source, gone: Sequence[IndexedFile]) -> None:
         if gone:

@@ -18,7 +18,7 @@ from langchain_memengine.storage.chunk_values import (
 )
 from langchain_memengine.storage.database import Transaction, to_ms
 from langchain_memengine.storage.schema import chunks, tombstones
-from langchain_memengine.storage.statements import HotQuery, batches
+from langchain_memengine.storage.statements import HotQuery, batches, is_in
 from langchain_memengine.types import Chunk, Provenance, Scope
 
 
@@ -82,7 +82,7 @@ def index_rows(tx: Transaction, partition: str, *, after_seq: int = 0) -> list[I
         select(*columns)
         .where(
             chunks.c.store_id == tx.store_id,
-            chunks.c.partition_key == partition,
+            is_in(chunks.c.partition_key, partition, after_seq=after_seq),
             chunks.c.seq > after_seq,
         )
         .order_by(chunks.c.num)

@@ -12,7 +12,7 @@ from langchain_memengine.storage import chunks as chunk_rows
 from langchain_memengine.storage import dialects
 from langchain_memengine.storage.database import Transaction
 from langchain_memengine.storage.schema import chunks, embeddings
-from langchain_memengine.storage.statements import batches
+from langchain_memengine.storage.statements import batches, is_in
 
 
 def known_hashes(tx: Transaction, text_hashes: Sequence[str], model: str) -> set[str]:
@@ -71,7 +71,7 @@ def vectors_of_partition(
         .join(embeddings, _embedding_of_chunk(model))
         .where(
             chunks.c.store_id == tx.store_id,
-            chunks.c.partition_key == partition,
+            is_in(chunks.c.partition_key, partition, after_seq=after_seq),
             chunks.c.seq > after_seq,
         )
         .order_by(chunks.c.num)
