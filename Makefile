@@ -33,11 +33,12 @@ format: $(STAMP) ## Format the code and fix what ruff can fix
 integration_tests: $(STAMP) ## Run the tests that need processes, sockets or servers
 	@$(BIN)/python -m pytest integration_tests
 
-bench: $(BENCH_STAMP) ## Compare search, keyword index, indexing and opening with their peers, briefly
+bench: $(BENCH_STAMP) ## Measure search, keyword index, indexing and opening beside their peers, and watching, briefly
 	$(BIN)/python benchmarks/search.py --chunks 1000
 	$(BIN)/python benchmarks/keywords.py --chunks 1000
 	$(BIN)/python benchmarks/indexing.py --chunks 1000
 	$(BIN)/python benchmarks/opening.py --chunks 1000
+	$(BIN)/python benchmarks/watching.py --files 1000
 
 # Only .venv is removed: a folder given as VENV belongs to whoever gave it.
 clean: ## Remove .venv, caches and build output

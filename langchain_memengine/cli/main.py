@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from langchain_memengine.cli import demo, evaluating, jobs, keeping, searching
+from langchain_memengine.cli import demo, evaluating, jobs, keeping, searching, watching
 from langchain_memengine.cli.failing import OneLineErrors
 from langchain_memengine.cli.terminal import say
 
@@ -51,6 +51,7 @@ for _command in (
     keeping.init,
     keeping.add,
     keeping.sync,
+    watching.watch,
     searching.search,
     searching.explain,
     searching.recall,

@@ -46,7 +46,7 @@ class Watching(Writing):
             raise ConfigurationError("This store has no folder to watch. Open it with a root.")
         tick = min(max(config.watch_debounce_ms / 4000, _MIN_TICK_SECONDS), _MAX_TICK_SECONDS)
         with self._watcher_lock:
-            if self._watcher is None:
+            if self._watcher is None or not self._watcher.is_running:
                 self._watcher = Watcher(
                     FolderEvents(folders, tick_seconds=tick),
                     self._pending,

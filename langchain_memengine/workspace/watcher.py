@@ -166,6 +166,11 @@ class Watcher:
         )
         self.is_watching = False
 
+    @property
+    def is_running(self) -> bool:
+        """Whether the thread was started and has not ended."""
+        return self._thread.is_alive()
+
     def start(self) -> None:
         """Watch, in the thread, until stopped."""
         self._thread.start()
