@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from langchain_memengine import MemEngineConfig, MemoryEngine
+from langchain_memengine.retrieval import file_plan, file_reader
 from langchain_memengine.retrieval.file_reader import MANY_FILES
 from langchain_memengine.storage.schema import chunks
 from langchain_memengine.workspace import folder_events
@@ -266,7 +267,14 @@ def test_searches_wait_for_no_large_sync_and_end_equal_to_a_fresh_index(tmp_path
         assert rows(engine) == fresh_rows(tmp_path)
 
 
-def test_another_process_prepares_what_this_one_would(tmp_path, caplog):
+def test_another_process_prepares_what_this_one_would(tmp_path, monkeypatch, caplog):
+    here = []
+
+    def prepared_here(*arguments):
+        here.append(arguments)
+        return file_plan.prepare_file(*arguments)
+
+    monkeypatch.setattr(file_reader, "prepare_file", prepared_here)
     (tmp_path / "users/anna/daily").mkdir(parents=True)
     (tmp_path / "users/anna/daily/2026-05-19.md").write_text("## 10:15 deploy\n\ntea of Anna\n")
     (tmp_path / "front.md").write_text("---\ntags: [a, b]\ndate: 2026-01-02\n---\n\ntea [[link]]\n")
@@ -285,6 +293,7 @@ def test_another_process_prepares_what_this_one_would(tmp_path, caplog):
                 query = chunks.select().with_only_columns(*columns)
                 found.append(sorted(map(tuple, tx.connection.execute(query)), key=str))
             assert engine.sync().skipped[0].path == "binary.md"
+        assert len(here) == (0 if mode == "auto" else MANY_FILES + 4)
     assert found[0] == found[1]
     assert len(found[0]) == MANY_FILES + 3
     assert caplog.text == ""

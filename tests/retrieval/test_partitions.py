@@ -172,3 +172,37 @@ def test_mask_and_age_of_a_slot(database):
         slots = np.asarray([0, 1])
         assert partition.age_days(slots, now + 43_200_000).tolist() == [0.5, 0.5]
         assert partition.age_days(slots, now - 1).tolist() == [0.0, 0.0]
+
+
+def test_a_view_is_whole_when_the_index_went_on_meanwhile(database):
+    followed = partitions()
+    with database.write() as tx:
+        put(tx, "a", ["tea"])
+    with database.read() as tx:
+        before = tx.counters()
+        assert len(followed.view(tx, before, ("shared",), None)) == 1
+    with database.write() as tx:
+        put(tx, "b", ["tea", "milk"])
+    with database.read() as tx:
+        followed.follow(tx, tx.counters())
+        # A search that began before asks for the view of then: its sizes must be those of now.
+        view = followed.view(tx, before, ("shared",), None)
+        assert len(view) == len(view.partitions[0].nums) == 3
+
+
+def test_only_what_is_in_memory_follows_and_keeps_its_model(database):
+    followed = partitions()
+    with database.write() as tx:
+        put(tx, "a", ["tea"])
+        embeddings.put(tx, {digest("tea"): vector("tea")}, MODEL, touch=True)
+    with database.read() as tx:
+        followed.follow(tx, tx.counters())
+        assert len(current(tx, followed, "shared", MODEL).vectors) == 1
+    with database.write() as tx:
+        put(tx, "b", ["milk"])
+        put(tx, "c", ["tea"], owner="anna")
+        embeddings.put(tx, {digest("milk"): vector("milk")}, MODEL, touch=True)
+    with database.read() as tx:
+        followed.follow(tx, tx.counters())
+        assert list(followed._loaded) == ["shared"]
+        assert len(followed._loaded["shared"].vectors) == 2
