@@ -79,11 +79,7 @@ class Watching(Writing):
         watched = 0
         if self._is_watching():
             with self._database.read() as tx:
-                watched = sum(
-                    row.problem is None
-                    for source in self._sources
-                    for row in files.of_workspace(tx, source.workspace_id).values()
-                )
+                watched = files.count(tx, [source.workspace_id for source in self._sources])
         return WatchState(
             dirty=self._pending.is_dirty,
             syncing=self._pending.is_syncing,

@@ -125,6 +125,7 @@ class Indexer:
                 self._writer.embed_pending(tally)
         finally:
             self._at_many -= is_many
+            self._traffic.words.expect({})
         report = self._writer.report(tally, dry_run=dry_run)
         logger.info(
             "indexed %d files, %d chunks, embedded %d texts, %d removed, %d skipped, %d failed",

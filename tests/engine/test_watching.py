@@ -185,3 +185,15 @@ def test_an_engine_that_does_not_watch_says_so(tmp_path):
         engine.sync()
         assert engine.watch_state().last_sync_at == engine._clock()
         engine.stop_watching()
+
+
+def test_watched_files_are_those_of_this_engines_folders(tmp_path):
+    write(tmp_path / "one", "a.md", "tea")
+    write(tmp_path / "two", "b.md", "tea")
+    write(tmp_path / "two", "c.md", b"\x00 no text")
+    url = f"sqlite:///{tmp_path}/shared.sqlite"
+    for name in ("one", "two"):
+        with make_engine(tmp_path / name, database_url=url) as engine:
+            engine.sync()
+            engine._watcher = Watching(engine)
+            assert (engine.watch_state().watched_files, engine.watch_state().watching) == (1, True)
