@@ -9,7 +9,7 @@ BENCH_STAMP := $(VENV)/.installed-bench
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --prefer-binary -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format integration_tests bench clean
+.PHONY: help demo test check format integration_tests reliability soak bench clean
 
 help: ## List the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z_]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -33,12 +33,28 @@ format: $(STAMP) ## Format the code and fix what ruff can fix
 integration_tests: $(STAMP) ## Run the tests that need processes, sockets or servers
 	@$(BIN)/python -m pytest integration_tests
 
-bench: $(BENCH_STAMP) ## Measure search, keyword index, indexing and opening beside their peers, and watching, briefly
+reliability: $(STAMP) ## Kill, damage and starve it briefly; print the figures in one table
+	@$(BIN)/python -m integration_tests.figures
+
+# Hours, rather than a minute; every size may be set.
+soak: export MEMENGINE_KILL_CYCLES ?= 1000
+soak: export MEMENGINE_CHROMA_KILLS ?= 30
+soak: export MEMENGINE_ERROR_KINDS ?= 3
+soak: export MEMENGINE_FUZZ ?= 100000
+soak: export MEMENGINE_MACHINE ?= 5000
+soak: $(STAMP) ## The same as reliability, full size
+	@$(BIN)/python -m integration_tests.figures
+
+bench: $(BENCH_STAMP) ## Measure beside peers, briefly: search, indexes, opening, watching, compaction, graph
 	$(BIN)/python benchmarks/search.py --chunks 1000
 	$(BIN)/python benchmarks/keywords.py --chunks 1000
 	$(BIN)/python benchmarks/indexing.py --chunks 1000
 	$(BIN)/python benchmarks/opening.py --chunks 1000
 	$(BIN)/python benchmarks/watching.py --files 1000
+	$(BIN)/python benchmarks/compaction.py --histories 200
+	$(BIN)/python benchmarks/turns.py --turns 200
+	$(BIN)/python benchmarks/graph.py --entities 1000 --relations 4000
+	$(BIN)/python benchmarks/experience.py --experiences 1000
 
 # Only .venv is removed: a folder given as VENV belongs to whoever gave it.
 clean: ## Remove .venv, caches and build output

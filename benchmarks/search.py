@@ -1,6 +1,6 @@
 """Whole search against LangChain's EnsembleRetriever over the same chunks, embedder and k.
 
-    python benchmarks/search.py --chunks 10000 --json
+    python benchmarks/search.py --chunks 10000 --turn 1 --json
 
 The peer is EnsembleRetriever(BM25Retriever, langchain-chroma), as its documentation shows it.
 """
@@ -52,6 +52,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--chunks", type=int, default=10_000)
     parser.add_argument("--queries", type=int, default=200)
+    parser.add_argument("--turn", type=int, default=10, help="queries asked of each side in a row")
     parser.add_argument("--embeddings", default="stub", help="stub, local or local:minilm")
     parser.add_argument("--ranking", default="balanced")
     parser.add_argument("--json", action="store_true")
@@ -72,13 +73,16 @@ def main() -> None:
         ours = MemEngineRetriever(engine=engine, k=K, ranking=options.ranking)
         peer = ensemble(texts, embeddings)
         times = interleaved(
-            {"memengine": ours.invoke, "ensemble": peer.invoke}, queries(options.queries)
+            {"memengine": ours.invoke, "ensemble": peer.invoke},
+            queries(options.queries),
+            options.turn,
         )
         stages = engine.search(queries(1, seed=9)[0], K).timings
     report(
         {
             "chunks": options.chunks,
             "k": K,
+            "turn": options.turn,
             "embeddings": options.embeddings,
             "ranking": options.ranking,
             **times,

@@ -11,25 +11,33 @@ from typing import Any
 
 import numpy as np
 
-_TURN = 25
+WARM_UP = 25
+"""Queries that every contestant answers before the clock counts."""
 
 
 def interleaved(
-    contestants: Mapping[str, Callable[[str], object]], queries: Sequence[str]
+    contestants: Mapping[str, Callable[[str], object]], queries: Sequence[str], turn: int = 10
 ) -> dict[str, dict[str, float]]:
     """Return p50 and p99 in CPU milliseconds of each contestant over the queries.
 
-    The contestants take turns of 25 queries, so that each runs with its own data in the
-    processor's caches; the first turn warms up and is not counted.
+    The contestants take turns, so that all see the same machine. How long a turn is decides what
+    is in the processor's caches: an application runs one retriever and finds its data there, as
+    most queries of a long turn do. With turns of 1 every query comes after one of each other
+    contestant, which has put its own data there: the strictest reading.
+
+    Args:
+        contestants: What answers a query, by name.
+        queries: The first 25 warm up and are not counted.
+        turn: Queries that a contestant answers in a row.
     """
     times: dict[str, list[float]] = {name: [] for name in contestants}
     gc.collect()
-    for start in range(0, len(queries), _TURN):
+    for start in range(0, len(queries), turn):
         for name, ask in contestants.items():
-            for query in queries[start : start + _TURN]:
+            for number, query in enumerate(queries[start : start + turn], start):
                 started = time.process_time_ns()
                 ask(query)
-                if start:
+                if number >= WARM_UP:
                     times[name].append((time.process_time_ns() - started) / 1e6)
     return {
         name: {"p50_ms": float(np.median(each)), "p99_ms": float(np.percentile(each, 99))}

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(
 
 CONVERSATIONS = 2
 QUESTIONS = 302
-RECALL_AT_10 = 0.745  # measured 0.765, less two points for changes that are worth it
+RECALL_AT_10 = 0.763  # measured 0.783, less two points for changes that are worth it
 
 
 @pytest.fixture(scope="module")

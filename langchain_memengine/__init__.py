@@ -8,9 +8,12 @@ How the package reads, from the bottom up::
     storage                   the database, the only place with SQL
     models                    embedders, local and remote, checked and retried
     retrieval                 keyword and vector indexes, fusion, search, recall, indexing
+    conversation              compaction, archive, histories, sessions; how memory follows branches
+    graph                     entities and relations that memories tell of, asked and drawn
+    knowledge                 what agents learn: experiences
     jobs                      the worker that does what was queued
     engine                    MemoryEngine: all of the above behind one object
-    faces, evaluation, cli    what LangChain sees, how well it finds, what a terminal sees
+    faces, evaluation, cli    what LangChain and LangGraph see, how well it finds, the terminal
 """
 
 from __future__ import annotations
@@ -20,11 +23,28 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from langchain_memengine.config import RANKINGS, MemEngineConfig, Ranking
+    from langchain_memengine.conversation.compaction import CompactionLimits
+    from langchain_memengine.conversation.context import (
+        compact_messages,
+        get_memory_stats,
+        needs_compaction,
+    )
+    from langchain_memengine.conversation.flush import memory_flush
+    from langchain_memengine.conversation.lineage import join_heads
+    from langchain_memengine.conversation.summaries import with_previous_context
     from langchain_memengine.engine.memory_engine import MemoryEngine
     from langchain_memengine.errors import MemEngineError
+    from langchain_memengine.faces.graph_nodes import graph_extraction
+    from langchain_memengine.faces.history import MemEngineChatMessageHistory
+    from langchain_memengine.faces.nodes import MemoryState, flush_node, summarization_node
     from langchain_memengine.faces.retriever import MemEngineRetriever
+    from langchain_memengine.graph.documents import GraphDocument
     from langchain_memengine.jobs.reports import JobsReport
+    from langchain_memengine.knowledge.experience import ExperienceStore
+    from langchain_memengine.retrieval.diagnosis import DoctorReport
     from langchain_memengine.retrieval.recall import Recalled
+    from langchain_memengine.storage.experience_values import Experience
+    from langchain_memengine.storage.graph_values import Entity, Relation
     from langchain_memengine.storage.job_values import Job
     from langchain_memengine.types import (
         Actor,
@@ -43,45 +63,81 @@ if TYPE_CHECKING:
 _HOMES = {
     "RANKINGS": "config",
     "Actor": "types",
+    "DoctorReport": "retrieval.diagnosis",
+    "CompactionLimits": "conversation.compaction",
+    "Entity": "storage.graph_values",
+    "Experience": "storage.experience_values",
+    "ExperienceStore": "knowledge.experience",
     "Explanation": "types",
     "Fact": "types",
     "Filter": "types",
+    "GraphDocument": "graph.documents",
     "Hit": "types",
     "IndexReport": "types",
     "Job": "storage.job_values",
     "JobsReport": "jobs.reports",
+    "MemEngineChatMessageHistory": "faces.history",
     "MemEngineConfig": "config",
     "MemEngineError": "errors",
     "MemEngineRetriever": "faces.retriever",
     "MemoryEngine": "engine.memory_engine",
+    "MemoryState": "faces.nodes",
     "Ranking": "config",
     "Recalled": "retrieval.recall",
     "Receipt": "types",
+    "Relation": "storage.graph_values",
     "SearchResult": "types",
     "Stats": "types",
     "WatchState": "workspace.watcher",
+    "compact_messages": "conversation.context",
+    "flush_node": "faces.nodes",
+    "get_memory_stats": "conversation.context",
+    "join_heads": "conversation.lineage",
+    "memory_flush": "conversation.flush",
+    "needs_compaction": "conversation.context",
+    "summarization_node": "faces.nodes",
+    "with_previous_context": "conversation.summaries",
+    "graph_extraction": "faces.graph_nodes",
 }
 
 __all__ = [
     "RANKINGS",
     "Actor",
+    "CompactionLimits",
+    "DoctorReport",
+    "Entity",
+    "Experience",
+    "ExperienceStore",
     "Explanation",
     "Fact",
     "Filter",
+    "GraphDocument",
     "Hit",
     "IndexReport",
     "Job",
     "JobsReport",
+    "MemEngineChatMessageHistory",
     "MemEngineConfig",
     "MemEngineError",
     "MemEngineRetriever",
     "MemoryEngine",
+    "MemoryState",
     "Ranking",
     "Recalled",
     "Receipt",
+    "Relation",
     "SearchResult",
     "Stats",
     "WatchState",
+    "compact_messages",
+    "flush_node",
+    "get_memory_stats",
+    "graph_extraction",
+    "join_heads",
+    "memory_flush",
+    "needs_compaction",
+    "summarization_node",
+    "with_previous_context",
 ]
 
 

@@ -44,6 +44,12 @@ class Ranking(BaseModel):
     rrf_k: float = Field(60.0, gt=0, description="Rank constant of reciprocal rank fusion.")
     keyword_weight: float = Field(1.0, ge=0, description="Weight of the keyword leg.")
     vector_weight: float = Field(1.0, ge=0, description="Weight of the vector leg.")
+    vector_gain: float = Field(
+        0.0,
+        ge=0,
+        description="Share by which `vector_weight` rises for each standard deviation that the "
+        "nearest text stands out by, beyond what chance gives; it doubles at most.",
+    )
     context_weight: float = Field(
         0.0, ge=0, description="Weight of what stands around: the file or conversation as a whole."
     )
@@ -53,8 +59,23 @@ class Ranking(BaseModel):
     after_weight: float = Field(
         0.29, ge=0, description="Share of the chunk after it in what stands around."
     )
+    graph_hops: int = Field(
+        0, ge=0, le=6, description="Relations that the graph leg follows; 0 leaves the leg out."
+    )
+    graph_weight: float = Field(
+        2.0,
+        ge=0,
+        description="Weight of the graph leg: of its list in `rrf`, else of its score, as a share "
+        "of the best score of the other legs.",
+    )
     rank_weight: float = Field(
         0.0, ge=0, description="Share of the reciprocal ranks in `blend`; 1 is a top rank in a leg."
+    )
+    author_boost: float = Field(
+        0.0, ge=0, description="Added where the query names the author, and not all authors."
+    )
+    date_boost: float = Field(
+        0.0, ge=0, description="Added to what happened at a time that the query names."
     )
     alpha: float = Field(0.5, description="Share of BM25 in `rerank`; outside 0 to 1 means 0.5.")
     min_score: float | None = Field(
@@ -116,8 +137,11 @@ RANKINGS: Mapping[str, Ranking] = {
         method="blend",
         rrf_k=10.0,
         vector_weight=0.8,
+        vector_gain=0.5,
         context_weight=0.8,
         rank_weight=0.05,
+        author_boost=0.2,
+        date_boost=0.5,
         decay_weight=0.1,
         access_bonus=0.000003,
     ),
@@ -135,6 +159,11 @@ class MemEngineConfig(BaseModel):
     database_url: str | None = Field(
         None,
         description="SQLAlchemy URL; default: SQLite in `.memengine/`, in memory without a root.",
+    )
+    graph_url: str | None = Field(
+        None,
+        description="SQLAlchemy URL of the graph; default: `kg.sqlite` in `.memengine/`, in memory "
+        "without a root.",
     )
     chroma_url: str | None = Field(
         None,

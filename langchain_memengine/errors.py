@@ -7,10 +7,12 @@ MemEngineError
 ├── StorageError                             the database or the index folder failed
 │   ├── SchemaVersionError                   the database was written by a newer release
 │   ├── NotFoundError (KeyError)             the named row does not exist
+│   ├── UnknownCommitError                   a head names no memory commit of its thread
 │   ├── StoreBusyError                       another process kept the write lock too long
 │   ├── StoreLockedError                     another process maintains the derived indexes
 │   └── StorageFullError                     the disk is full; what was acknowledged is kept
 ├── ScopeError (PermissionError)             the actor may not write there
+├── ChatModelError                           a chat model failed or its reply cannot be used
 ├── EmbeddingError                           an embedder failed or answered nonsense
 │   └── EmbeddingModelChangedError           the store was indexed with another model
 └── JobError                                 a job cannot be done, however often it is tried
@@ -68,6 +70,19 @@ class NotFoundError(StorageError, KeyError):
         return str(self.args[0]) if self.args else ""
 
 
+class UnknownCommitError(StorageError):
+    """A head names a memory commit that the thread does not have in this store."""
+
+    def __init__(self, commit_id: str, thread_id: str | None = None) -> None:
+        self.commit_id = commit_id
+        self.thread_id = thread_id
+        whose = "" if thread_id is None else f" of the thread {thread_id!r}"
+        super().__init__(
+            f"The head names {commit_id!r}, which is no memory commit{whose} in this store. Pass "
+            "the `memory_head` of the same thread's state, and open the store that wrote it."
+        )
+
+
 class StoreBusyError(StorageError):
     """Another process held the database's write lock for too long."""
 
@@ -82,6 +97,10 @@ class StorageFullError(StorageError):
 
 class ScopeError(MemEngineError, PermissionError):
     """The actor may not write to this scope."""
+
+
+class ChatModelError(MemEngineError):
+    """A chat model failed, refused, or its reply cannot be used."""
 
 
 class EmbeddingError(MemEngineError):

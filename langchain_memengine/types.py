@@ -118,6 +118,8 @@ class Filter:
     Attributes:
         path: Glob over workspace-relative paths (``*`` and ``**``), like ``daily/**``.
         source: Source URI, exactly, or a prefix when it ends with ``*``.
+        sources: Source URIs, or prefixes that end with ``*``, of which one must match; none
+            given lets all pass.
         not_sources: Source URIs that may not be returned.
         metadata: Conditions by key: a value for equality, ``{"$in": [...]}``, or a range
             with ``$gt``, ``$gte``, ``$lt``, ``$lte``. All must hold; a missing key never does.
@@ -129,6 +131,7 @@ class Filter:
 
     path: str | None = None
     source: str | None = None
+    sources: tuple[str, ...] = ()
     not_sources: tuple[str, ...] = ()
     metadata: Metadata = field(default_factory=dict)
     scope: Scope | None = None
@@ -142,6 +145,25 @@ class Filter:
 
 
 _NO_FILTER = Filter()
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """What a step of a conversation added to memory, like a commit in git.
+
+    Attributes:
+        id: Hash of thread, parents, kind and what it is about: the same step again has it too.
+        thread_id: Conversation it was made in.
+        parents: Ids of the commits it follows on its branch, sorted.
+        kind: What was stored: ``archive``, ``fact``, …
+        created_at: When it was first made (aware UTC).
+    """
+
+    id: str
+    thread_id: str
+    parents: tuple[str, ...]
+    kind: str
+    created_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +198,11 @@ class Receipt:
         ranking: Name of the ranking preset.
         origin: Where the text came from.
         trust: How far it may influence the agent.
+        author_boost: Part of ``fused`` that is there because the query names the author.
+        date_boost: Part of ``fused`` that is there because the query names the time.
+        vector_weight: Weight of the vector leg in this search: the ranking's, or more where the
+            nearest text stood out; ``None`` without that leg.
+        graph_rank: Rank in the graph leg, from 1; ``None`` if that did not lead to it.
     """
 
     keyword_rank: int | None
@@ -192,6 +219,10 @@ class Receipt:
     ranking: str
     origin: Origin
     trust: Trust
+    author_boost: float = 0.0
+    date_boost: float = 0.0
+    vector_weight: float | None = None
+    graph_rank: int | None = None
 
     def __str__(self) -> str:
         """Return the parts that applied, on one line."""
@@ -203,6 +234,12 @@ class Receipt:
             parts.append(f"cosine {self.cosine:.2f}{place}")
         if self.context_rank is not None:
             parts.append(f"context #{self.context_rank}")
+        if self.graph_rank is not None:
+            parts.append(f"graph #{self.graph_rank}")
+        if self.author_boost:
+            parts.append(f"author + {self.author_boost:.2f}")
+        if self.date_boost:
+            parts.append(f"date + {self.date_boost:.2f}")
         if self.age_days is not None:
             parts.append(f"{self.age_days:.0f} days old × {self.decay:.2f}")
         if self.access_bonus:
@@ -275,8 +312,8 @@ class SearchResult:
         hits: Best first, at most ``k``.
         degraded: What made the answer poorer than asked, in words; empty when nothing did.
         auto_synced: Whether changed files were indexed first.
-        timings: Milliseconds by stage (``sync``, ``embed``, ``keyword``, ``vector``, ``fuse``,
-            ``rows``, ``total``).
+        timings: Milliseconds by stage (``sync``, ``embed``, ``keyword``, ``vector``, ``graph``,
+            ``fuse``, ``rows``, ``total``).
     """
 
     hits: tuple[Hit, ...]

@@ -8,7 +8,12 @@ from pytest_socket import disable_socket
 
 # Contracts are no test modules: pytest must be told to explain their assertions.
 pytest.register_assert_rewrite(
-    "tests.storage.contract", "tests.storage.contract_chunks", "tests.storage.contract_jobs"
+    "tests.storage.contract",
+    "tests.storage.contract_chunks",
+    "tests.storage.contract_conversations",
+    "tests.storage.contract_graph",
+    "tests.storage.contract_experiences",
+    "tests.storage.contract_jobs",
 )
 
 # No deadline: the first example pays for lazy imports, and shared runners are slow at random.

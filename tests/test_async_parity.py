@@ -6,18 +6,24 @@ from dataclasses import replace
 
 import pytest
 from langchain_core.documents import Document
+from langchain_core.messages import HumanMessage
 
+from langchain_memengine.conversation.lineage import join_heads
 from langchain_memengine.engine.memory_engine import MemoryEngine
 from langchain_memengine.errors import ConfigurationError
+from langchain_memengine.faces.history import MemEngineChatMessageHistory
 from langchain_memengine.faces.retriever import MemEngineRetriever
 from langchain_memengine.types import Filter, SearchResult
+from tests.fakes.clock import START
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine, write
 
 TWINS = {
     "aadd_documents": "add_documents",
+    "acommit": "commit",
     "aindex_file": "index_file",
     "arecall": "recall",
+    "arestore": "restore",
     "asearch": "search",
     "async_files": "sync",
 }
@@ -87,6 +93,25 @@ async def test_search_and_recall_answer_the_same(engines):
     assert await one.arecall("tea", 2, **options) == one.recall("tea", 2, **options)
     with pytest.raises(ConfigurationError):
         await one.asearch("tea", -1)
+
+
+async def test_commits_and_restored_messages_are_the_same(engines):
+    one, two = engines
+    options = {"learnt_from": ["m"], "checkpoint_id": "c"}
+    update = await one.acommit("t", "", "fact", ["tea"], **options)
+    assert update == two.commit("t", "", "fact", ["tea"], **options)
+    head = join_heads("", update)
+    one.archive.commit("t", head, "archive", [HumanMessage("hi", id="1")], now=START)
+    assert await one.arestore("t", ["1"]) == one.restore("t", ["1"])
+    assert await one.arestore("t", head=head) == one.restore("t", head=head) == []
+
+
+async def test_history_answers_the_same(engines):
+    history = MemEngineChatMessageHistory(engines[0], "s")
+    await history.aadd_messages([HumanMessage("hi", id="1")])
+    assert await history.aget_messages() == history.messages == [HumanMessage("hi", id="1")]
+    await history.aclear()
+    assert history.messages == []
 
 
 async def test_retriever_answers_the_same(engines):

@@ -1,5 +1,6 @@
 """What the documentation shows is run, and what is made from the code is up to date."""
 
+import ast
 import importlib.util
 import re
 import shlex
@@ -46,6 +47,33 @@ def test_python_blocks_of_the_readme_run_in_order(somewhere, capsys):
         exec(compile(block, "README.md", "exec"), seen)  # noqa: S102  # the point of the test
     assert "Deploys happen on Tuesdays." in capsys.readouterr().out
     assert "Deploys happen on Tuesdays." in str(seen["system_prompt"])
+    seen["engine"].close()
+
+
+def test_recipe_of_forks_runs_and_tells_the_truth(somewhere, capsys):
+    page = (ROOT / "docs" / "forks.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    seen: dict[str, object] = {"__name__": "recipe"}
+    exec(compile(block, "forks.md", "exec"), seen)  # noqa: S102  # the point of the test
+    forked, back, then = map(set, map(ast.literal_eval, capsys.readouterr().out.splitlines()))
+    rome, noon, dusk, train = (
+        f"They said: We meet {end}." for end in ("in Rome", "at noon", "at dusk", "by train")
+    )
+    assert (forked, back, then) == ({rome, dusk}, {rome, noon, train}, {rome})
+    seen["engine"].close()
+
+
+def test_recipes_for_conversations_run_in_order(somewhere, capsys):
+    page = (ROOT / "docs" / "conversations.md").read_text(encoding="utf-8")
+    seen: dict[str, object] = {"__name__": "recipe"}
+    for block in re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE):
+        exec(compile(block, "conversations.md", "exec"), seen)  # noqa: S102  # the point of the test
+    told = capsys.readouterr().out
+    assert "Kiln 0 must reach 900 degrees." in told
+    assert "16 messages in all" in told
+    assert "Kiln 2 must reach 902 degrees." in told
+    assert len(seen["result"].messages) + len(seen["result"].archived) == 50
+    assert seen["prompt"][0].type == "system"
     seen["engine"].close()
 
 

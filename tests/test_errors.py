@@ -39,6 +39,7 @@ def test_errors_are_also_what_python_would_raise(error, builtin):
     [
         (errors.SchemaVersionError, errors.StorageError),
         (errors.NotFoundError, errors.StorageError),
+        (errors.UnknownCommitError, errors.StorageError),
         (errors.StoreBusyError, errors.StorageError),
         (errors.StoreLockedError, errors.StorageError),
         (errors.StorageFullError, errors.StorageError),
@@ -63,6 +64,13 @@ def test_schema_version_names_the_unknown_migrations():
     error = errors.SchemaVersionError(["m008", "m009"])
     assert error.unknown == ["m008", "m009"]
     assert "m008, m009" in str(error)
+
+
+def test_unknown_commit_names_commit_and_thread():
+    error = errors.UnknownCommitError("c1", "t")
+    assert (error.commit_id, error.thread_id) == ("c1", "t")
+    assert "'c1', which is no memory commit of the thread 't'" in str(error)
+    assert "no memory commit in this store" in str(errors.UnknownCommitError("c1"))
 
 
 def test_not_found_shows_its_message_without_quotes():

@@ -63,6 +63,8 @@ def test_receipt_tells_the_parts_that_applied():
     assert str(bare) == "x 0.1000"
     assert str(replace(bare, cosine=0.5)) == "x 0.1000 · cosine 0.50"
     assert str(replace(bare, context_rank=2)) == "x 0.1000 · context #2"
+    assert str(replace(bare, author_boost=0.2)) == "x 0.1000 · author + 0.20"
+    assert str(replace(bare, date_boost=0.5)) == "x 0.1000 · date + 0.50"
 
 
 def test_hit_shows_location_score_and_first_line():

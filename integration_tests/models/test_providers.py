@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from integration_tests.models.clients import KEY, SPECS, chat_model, send_to
 from langchain_memengine.errors import EmbeddingError
 from langchain_memengine.models import providers
 from langchain_memengine.models.embedding import Embedder
@@ -12,9 +13,7 @@ from tests.fakes import provider_server as faults
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.provider_server import Fault, ProviderServer
 
-SPECS = ("openai:small", "google_genai:gemini-embedding-001", "ollama:nomic-embed-text:v1.5")
 TEXTS = ["the cat sat", "a dog", "rivers run to the sea"]
-KEY = "sk-secret"
 
 
 @pytest.fixture(scope="module")
@@ -26,12 +25,7 @@ def loopback() -> Iterator[ProviderServer]:
 @pytest.fixture
 def server(loopback, monkeypatch):
     loopback.requests.clear()
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    monkeypatch.setenv("OPENAI_API_BASE", f"{loopback.url}/v1")
-    monkeypatch.setenv("GOOGLE_API_KEY", KEY)
-    monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", loopback.url)
-    monkeypatch.setenv("OLLAMA_HOST", loopback.url)
-    monkeypatch.setattr(providers, "REQUEST_TIMEOUT_SECONDS", 0.2)
+    send_to(loopback, monkeypatch)
     return loopback
 
 
@@ -181,21 +175,6 @@ def test_the_wrong_key_names_its_variable(server, embedder, spec):
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
 def test_the_loopback_server_also_chats(server, spec, stream):
-    chat = _chat_model(spec, server.url)
+    chat = chat_model(spec, server.url)
     text = "".join(c.text for c in chat.stream("hi")) if stream else chat.invoke("hi").text
     assert text == "a reply"
-
-
-def _chat_model(spec, url):
-    provider, _, model = spec.partition(":")
-    if provider == "openai":
-        from langchain_openai import ChatOpenAI
-
-        return ChatOpenAI(model=model, base_url=f"{url}/v1", api_key=KEY)
-    if provider == "google_genai":
-        from langchain_google_genai import ChatGoogleGenerativeAI
-
-        return ChatGoogleGenerativeAI(model=model, base_url=url, google_api_key=KEY)
-    from langchain_ollama import ChatOllama
-
-    return ChatOllama(model=model, base_url=url)

@@ -1,20 +1,16 @@
 """Processes that put and do jobs, for tests that kill them.
 
-    python job_processes.py ROOT
-
-Reads a role a line, forks a process that plays it, and prints its number. Forking from here, where
-everything is imported already, is what makes a cycle of a kill test short.
+python job_processes.py ROOT
 """
 
 import itertools
 import os
 import random
-import signal
-import sys
 import time
 from datetime import UTC, datetime
 from pathlib import Path
 
+from integration_tests.reliability.processes import serve, write
 from langchain_memengine.jobs.worker import Worker
 from langchain_memengine.storage import jobs
 from langchain_memengine.storage.database import Database
@@ -33,14 +29,6 @@ def open_database(root: Path) -> Database:
     )
 
 
-def write(root: Path, name: str, line: object) -> None:
-    """Append a line to a file in one piece."""
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
-    file = os.open(root / name, flags, 0o600)
-    os.write(file, f"{line}\n".encode())
-    os.close(file)
-
-
 def put_jobs(root: Path) -> None:
     """Put job after job, and write down those that were acknowledged."""
     database = open_database(root)
@@ -49,6 +37,7 @@ def put_jobs(root: Path) -> None:
         with database.write() as tx:
             jobs.put(tx, NewJob("embed", {"name": name}, max_attempts=1000), now=utc_now())
         write(root, "acknowledged", name)
+        time.sleep(0.02)  # about as fast as two workers are on a busy machine
 
 
 def effect_of(name: str):
@@ -112,17 +101,5 @@ ROLES = {
 }
 
 
-def main() -> None:
-    root = Path(sys.argv[1])
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # children that were killed leave no zombie
-    for line in sys.stdin:
-        child = os.fork()
-        if child == 0:
-            ROLES[line.strip()](root)
-            os._exit(0)
-        sys.stdout.write(f"{child}\n")
-        sys.stdout.flush()
-
-
 if __name__ == "__main__":
-    main()
+    serve(ROLES)

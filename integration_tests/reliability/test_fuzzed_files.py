@@ -282,7 +282,9 @@ def reads(monkeypatch):
 
 
 @pytest.mark.parametrize("start", range(0, COUNT, BATCH))
-def test_any_files_are_indexed_or_reported_and_any_query_is_answered(tmp_path, reads, start):
+def test_any_files_are_indexed_or_reported_and_any_query_is_answered(
+    tmp_path, reads, start, record_property
+):
     seed = SEED + start
     rng = random.Random(seed)  # noqa: S311  # to be repeated, not to be secret
     root = tmp_path / "memory"
@@ -302,11 +304,11 @@ def test_any_files_are_indexed_or_reported_and_any_query_is_answered(tmp_path, r
         assert all(problem.reason for problem in report.skipped)
         assert [reported[odd.path] for odd in oddities] == oddities
 
-        before, called = list(reads), len(embeddings.calls)
+        before = (list(reads), len(embeddings.calls))
         again = engine.sync()
         assert (again.indexed, again.removed, again.embedded) == (0, 0, 0)
         assert (again.unchanged, set(again.skipped)) == (len(readable), set(report.skipped))
-        assert (reads, len(embeddings.calls)) == (before, called)
+        assert (reads, len(embeddings.calls)) == before
 
         for path, text in readable.items():
             needle = files[path].needle
@@ -330,3 +332,7 @@ def test_any_files_are_indexed_or_reported_and_any_query_is_answered(tmp_path, r
         assert engine.indexed_files() == sorted(readable.keys() - {file.path for file in gone})
         for file in gone:
             assert file.path not in {hit.path for hit in engine.search(file.needle).hits}
+    record_property(
+        "figures",
+        ("fuzzed files and queries", {"files": len(made), "queries": len(made)}),
+    )

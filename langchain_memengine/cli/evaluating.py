@@ -42,6 +42,9 @@ def evaluate(  # noqa: PLR0913  # every parameter is an option of the command
     baselines: Annotated[
         bool, typer.Option("--baselines", help="Compare with plain retrievers, and test it.")
     ] = False,
+    graph: Annotated[
+        bool, typer.Option("--graph", help="Follow the graph, and compare with not doing so.")
+    ] = False,
     limit: Annotated[
         int | None,
         typer.Option(
@@ -58,7 +61,9 @@ def evaluate(  # noqa: PLR0913  # every parameter is an option of the command
     from langchain_memengine.evaluation.datasets import load_dataset
 
     dataset = load_dataset(path, kind, limit=limit)
-    evaluation, problems = _evaluated(dataset, root, preset, embeddings, baselines=baselines)
+    evaluation, problems = _evaluated(
+        dataset, root, preset, embeddings, baselines=baselines, graph=graph
+    )
     if as_json:
         shown = evaluation.to_dict()
         print_json(shown | {"degraded": [*problems, *shown["degraded"]]})
@@ -69,7 +74,13 @@ def evaluate(  # noqa: PLR0913  # every parameter is an option of the command
 
 
 def _evaluated(
-    dataset: Dataset, root: Path, ranking: str | None, embeddings: str | None, *, baselines: bool
+    dataset: Dataset,
+    root: Path,
+    ranking: str | None,
+    embeddings: str | None,
+    *,
+    baselines: bool,
+    graph: bool,
 ) -> tuple[Evaluation, tuple[str, ...]]:
     """Return the evaluation, and what could not be indexed for it."""
     from langchain_memengine.engine.memory_engine import CONFIGURED
@@ -83,12 +94,18 @@ def _evaluated(
                 ranking=ranking,
                 embeddings=chosen,
                 baselines=baselines,
+                graph=graph,
                 progress=progress,
             )
         return found, ()
     with opened_fresh(root, embeddings) as (engine, problems), bar("Asking") as progress:
         found = measure(
-            dataset, ranking=ranking, baselines=baselines, progress=progress, engine=engine
+            dataset,
+            ranking=ranking,
+            baselines=baselines,
+            graph=graph,
+            progress=progress,
+            engine=engine,
         )
     return found, problems
 

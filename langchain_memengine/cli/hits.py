@@ -90,7 +90,10 @@ def excerpt(
 
 
 def compact_receipt(receipt: Receipt, best_bm25: float) -> Text:
-    """Return a receipt on one line of less than 76 columns, the parts that applied only."""
+    """Return a receipt on one line of less than 76 columns, the parts that applied only.
+
+    What the query names stands in the place of the age: there is no room for both.
+    """
     parts: list[Text] = []
     if receipt.bm25 is not None:
         share = receipt.bm25 / best_bm25 if best_bm25 else 0.0
@@ -102,7 +105,10 @@ def compact_receipt(receipt: Receipt, best_bm25: float) -> Text:
         parts.append(Text.assemble(("cosine ", "dim"), bar_of(receipt.cosine, "magenta"), value))
     if receipt.context_rank is not None:
         parts.append(Text.assemble(("context ", "dim"), f"#{receipt.context_rank}"))
-    if receipt.age_days is not None:
+    boosts = (("author", receipt.author_boost), ("date", receipt.date_boost))
+    if named := [name for name, boost in boosts if boost]:
+        parts.append(Text("".join(f"+{name}" for name in named)))
+    elif receipt.age_days is not None:
         factor = f" ×{receipt.decay:.2f}" if receipt.decay < 1 else ""
         parts.append(Text(f"{receipt.age_days:.0f} d{factor}"))
     return Text(" · ").join(parts)

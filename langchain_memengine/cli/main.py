@@ -9,7 +9,18 @@ from typing import Annotated
 
 import typer
 
-from langchain_memengine.cli import demo, evaluating, jobs, keeping, searching, watching
+from langchain_memengine.cli import (
+    backup,
+    demo,
+    doctor,
+    evaluating,
+    experiences,
+    graphing,
+    jobs,
+    keeping,
+    searching,
+    watching,
+)
 from langchain_memengine.cli.failing import OneLineErrors
 from langchain_memengine.cli.terminal import say
 
@@ -57,10 +68,15 @@ for _command in (
     searching.recall,
     keeping.stats,
     jobs.worker,
+    doctor.doctor,
+    backup.backup,
+    backup.restore,
 ):
     app.command()(_command)
+app.add_typer(graphing.app, name="graph")
 app.command("eval")(evaluating.evaluate)  # not the name of a function: `eval` is Python's own
 app.add_typer(jobs.app)
+app.add_typer(experiences.app)
 
 
 def main() -> None:

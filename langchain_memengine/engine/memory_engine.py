@@ -9,8 +9,10 @@ from typing import Self
 
 from langchain_memengine.config import MemEngineConfig, load_config
 from langchain_memengine.engine.background import BackgroundWork
+from langchain_memengine.engine.branching import Branching
+from langchain_memengine.engine.experiencing import Experiencing
+from langchain_memengine.engine.maintaining import Maintaining
 from langchain_memengine.engine.note_keeping import NoteKeeping
-from langchain_memengine.engine.searching import Searching
 from langchain_memengine.engine.watching import Watching
 from langchain_memengine.jobs.worker import OnJobFailed
 from langchain_memengine.models.embedding import EmbeddingsLike
@@ -22,7 +24,7 @@ CONFIGURED = "configured"
 """Stands for "as the settings say"."""
 
 
-class MemoryEngine(Searching, NoteKeeping, BackgroundWork, Watching):
+class MemoryEngine(Branching, NoteKeeping, Experiencing, BackgroundWork, Maintaining, Watching):
     """The memory of one store: its files, its texts, and the search over them.
 
     Make one with :meth:`open` and close it, best as a context manager:

@@ -13,9 +13,12 @@ from langchain_memengine.workspace.notes import Workspace
 class NoteKeeping(EngineParts):
     """The chapter of the engine that writes Markdown; ``owner`` is a user id, or nobody's."""
 
-    def append_daily(self, stage: str, body: str, *, owner: str = "") -> str:
-        """Add an entry to today's log (UTC), of everyone or of one owner; return its name."""
-        return self._workspace(owner).append_daily(self._clock(), stage, body)
+    def append_daily(self, stage: str, body: str, *, owner: str = "", key: str = "") -> str:
+        """Add an entry to today's log (UTC), of everyone or of one owner; return its name.
+
+        With a ``key``, an entry of that key is added once a day.
+        """
+        return self._workspace(owner).append_daily(self._clock(), stage, body, key=key)
 
     def write_task_summary(self, task_id: str, title: str, body: str, *, owner: str = "") -> str:
         """Write or overwrite a task's summary; return its name."""

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 import threading
 from collections import Counter
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
 from langchain_memengine.config import MemEngineConfig
+from langchain_memengine.engine.graphing import graph_store
 from langchain_memengine.errors import ConfigurationError, StoreLockedError
+from langchain_memengine.graph.knowledge_graph import KnowledgeGraph
+from langchain_memengine.graph.resolution import NameMerge
 from langchain_memengine.jobs.worker import OnJobFailed, Worker, no_work
 from langchain_memengine.jobs.worker_thread import WorkerThread
 from langchain_memengine.models.embedding import EmbeddingsLike
 from langchain_memengine.models.providers import make_embedder
+from langchain_memengine.retrieval import chroma_folder, snapshot
+from langchain_memengine.retrieval.chroma_folder import ChromaFolder
+from langchain_memengine.retrieval.chroma_follower import ChromaFollower
 from langchain_memengine.retrieval.embedding_cache import EmbeddingCache
+from langchain_memengine.retrieval.graph_leg import GraphLeg
 from langchain_memengine.retrieval.indexing import Indexer
 from langchain_memengine.retrieval.partitions import Partitions
 from langchain_memengine.retrieval.search import Searcher
@@ -29,8 +35,9 @@ from langchain_memengine.retrieval.sources import (
     named_source_id,
 )
 from langchain_memengine.retrieval.traffic import Traffic
-from langchain_memengine.retrieval.vector_index import ChromaFollower, ChromaIndex
+from langchain_memengine.retrieval.vector_index import ChromaIndex
 from langchain_memengine.storage import access
+from langchain_memengine.storage.backup import EPOCH
 from langchain_memengine.storage.database import Database
 from langchain_memengine.storage.dialects import file_url
 from langchain_memengine.storage.documents import TableNotes
@@ -42,6 +49,10 @@ from langchain_memengine.workspace.files import workspace_id
 from langchain_memengine.workspace.layout import Layout
 from langchain_memengine.workspace.notes import DiskNotes, Notes
 from langchain_memengine.workspace.watcher import PendingChanges, Watcher
+
+DATABASE_FILE = "memory.sqlite"
+INDEX_DIR = "index"
+CHROMA_DIR = "chroma"
 
 _FENCE_SECRET = "fence_secret"  # noqa: S105  # the name of a row, no password
 
@@ -59,6 +70,7 @@ class EngineParts:
         root: Folder of Markdown files, ``None`` for a store without one.
         actor: Who calls, when a call names nobody.
         read_only: Whether nothing is ever written.
+        graph: Entities and relations that memories tell of.
     """
 
     def __init__(
@@ -94,7 +106,7 @@ class EngineParts:
     def _build(self, closing: ExitStack, spec: EmbeddingsLike | str | None) -> None:
         config = self.config
         layout = self._prepared_layout()
-        url = file_url(layout.state_dir / "memory.sqlite") if layout else "sqlite://"
+        url = file_url(layout.state_dir / DATABASE_FILE) if layout else "sqlite://"
         self._database = Database(
             config.database_url or url,
             store_id=config.store_id,
@@ -103,24 +115,34 @@ class EngineParts:
             read_only=self.read_only,
         )
         closing.callback(self._database.close)
-        self._secret = self._fence_secret()
-        embedder = make_embedder(
+        graph = graph_store(config, layout, self._clock, read_only=self.read_only)
+        closing.callback(graph.close)
+        self.graph = KnowledgeGraph(self._database, graph, self._clock, self.actor)
+        self._secret = self._drawn_once(_FENCE_SECRET)
+        self._embedder = make_embedder(
             spec, batch_size=config.embedding_batch_size, attempts=config.embedding_attempts
         )
-        self._embedding = EmbeddingCache(self._database, embedder)
-        splitter = WordSplitter(config.language)
+        self._embedding = EmbeddingCache(self._database, self._embedder)
+        splitter = self._splitter = WordSplitter(config.language)
         self._traffic = Traffic(splitter)
-        maintains = self._maintains_indexes(closing, layout)
-        partitions = Partitions(
+        self._index_lock = self._take_index_lock(closing, layout)
+        epoch = self._epoch(layout)
+        self._partitions = Partitions(
             self._traffic.words,
             k1=config.bm25_k1,
             b=config.bm25_b,
-            snapshots=self._snapshots(layout, splitter, writes=maintains),
+            snapshots=self._snapshots(layout, splitter, epoch),
         )
-        closing.callback(partitions.save)
-        self._chroma = self._chroma_parts(closing, layout, maintains=maintains)
+        closing.callback(self._partitions.save)
+        self._chroma = self._chroma_parts(closing, layout, epoch)
         self._searcher = Searcher(
-            self._database, partitions, splitter, self._embedding, config, self._chroma
+            self._database,
+            self._partitions,
+            splitter,
+            self._embedding,
+            config,
+            self._chroma,
+            GraphLeg(graph, splitter),
         )
         self._traffic.follow = self._searcher.follow
         self._indexer = Indexer(self._database, self._embedding, config, self._clock, self._traffic)
@@ -151,48 +173,73 @@ class EngineParts:
             raise ConfigurationError(f"{self.root} is no folder. Check the path.")
         return Layout(self.root)
 
-    def _fence_secret(self) -> str:
+    def _drawn_once(self, key: str) -> str:
+        """Return the random text that the database has under a key; a new one if it has none."""
         with self._database.read() as tx:
-            known = tx.get_meta(_FENCE_SECRET)
+            known = tx.get_meta(key)
         if known is None:
             known = secrets.token_hex(16)
             if not self.read_only:
                 with self._database.write() as tx:
-                    tx.set_meta(_FENCE_SECRET, known)
+                    tx.set_meta(key, known)
         return known
 
-    def _maintains_indexes(self, closing: ExitStack, layout: Layout | None) -> bool:
-        """Return whether this engine is the one to write the derived files; it holds the lock."""
+    def _take_index_lock(self, closing: ExitStack, layout: Layout | None) -> IndexLock | None:
+        """Return the lock on the derived files, taken unless another engine has it."""
         if layout is None or self.read_only or not self.config.maintain_indexes:
-            return False
+            return None
         lock = IndexLock(layout.state_dir)
-        try:
+        with suppress(StoreLockedError):  # this engine follows the database in memory
             lock.acquire()
-        except StoreLockedError:
-            return False  # this engine follows the database in memory
-        closing.callback(lock.release)
-        return True
+            closing.callback(lock.release)
+        return lock
+
+    @property
+    def _maintains(self) -> bool:
+        """Whether this engine is the one to write the derived files."""
+        return self._index_lock is not None and self._index_lock.is_held
+
+    def _epoch(self, layout: Layout | None) -> str:
+        """Return the identity of the database, which derived files must have been made from.
+
+        A derived file that is ahead of the database tells that an older one was put in its place
+        by hand: it gets a new identity before it can catch up with what it never was.
+        """
+        epoch = self._drawn_once(EPOCH)
+        if layout is None or not self._maintains:
+            return epoch
+        known = max(
+            snapshot.newest_change(layout.state_dir / INDEX_DIR, epoch),
+            chroma_folder.newest_change(layout.state_dir / CHROMA_DIR, epoch),
+        )
+        with self._database.read() as tx:
+            is_behind = tx.counters().changes < known
+        if is_behind:
+            epoch = secrets.token_hex(16)
+            with self._database.write() as tx:
+                tx.set_meta(EPOCH, epoch)
+        return epoch
 
     def _snapshots(
-        self, layout: Layout | None, splitter: WordSplitter, *, writes: bool
+        self, layout: Layout | None, splitter: WordSplitter, epoch: str
     ) -> Snapshots | None:
         if layout is None:
             return None
-        # The secret is drawn once for each database: a new one in the same folder has another.
-        database = hashlib.sha256(self._secret.encode()).hexdigest()
-        origin = Origin(self.config.store_id, database, splitter.fingerprint)
-        return Snapshots(layout.state_dir / "index", origin, writes=writes)
+        origin = Origin(self.config.store_id, epoch, splitter.fingerprint)
+        return Snapshots(layout.state_dir / INDEX_DIR, origin, writes=self._maintains)
 
     def _chroma_parts(
-        self, closing: ExitStack, layout: Layout | None, *, maintains: bool
+        self, closing: ExitStack, layout: Layout | None, epoch: str
     ) -> tuple[ChromaIndex, ChromaFollower] | None:
         """Return the parts for Chroma, if this engine is the one to maintain it."""
-        location = self.config.chroma_url or (layout.state_dir / "chroma" if layout else None)
+        location = self.config.chroma_url or (
+            ChromaFolder(layout.state_dir / CHROMA_DIR, epoch) if layout else None
+        )
         if location is None or self.read_only or self.config.vector_search == "exact":
             return None
-        if layout is not None and not maintains:
+        if layout is not None and not self._maintains:
             return None  # exact vectors answer here; the holder of the lock maintains Chroma
-        index = ChromaIndex(self._database, location)
+        index = ChromaIndex(self._database, epoch, location)
         closing.callback(index.close)
         follower = ChromaFollower(index)
         closing.callback(follower.close)
@@ -214,6 +261,23 @@ class EngineParts:
     def embedding_name(self) -> str | None:
         """Class and model of the embedder, ``None`` in keyword-only mode."""
         return self._embedding.name
+
+    def now(self) -> datetime:
+        """Return the time that the engine's clock shows, aware, in UTC."""
+        return self._clock()
+
+    def name_merge(self) -> NameMerge:
+        """Return how names of entities are compared with the engine's embedder.
+
+        Raises:
+            ConfigurationError: There is no embedder.
+        """
+        if self._embedder is None:
+            raise ConfigurationError(
+                "Merging names needs an embedder, and this engine searches by keyword only. "
+                "Open it with embeddings=, or leave names as they are."
+            )
+        return NameMerge(self._embedder.embed_texts)
 
     def _is_watching(self) -> bool:
         watcher = self._watcher

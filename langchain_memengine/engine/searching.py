@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from langchain_memengine.config import Ranking, ranking_named
@@ -14,9 +15,11 @@ from langchain_memengine.errors import ConfigurationError, MemEngineError
 from langchain_memengine.retrieval import visibility
 from langchain_memengine.retrieval.explain import explain
 from langchain_memengine.retrieval.file_reader import MANY_FILES
-from langchain_memengine.retrieval.query import Query
+from langchain_memengine.retrieval.query import Query, Vantage
 from langchain_memengine.retrieval.recall import Recalled, capped, fence_nonce
 from langchain_memengine.retrieval.sources import source_uri
+from langchain_memengine.storage import commits
+from langchain_memengine.text.heads import split_heads
 from langchain_memengine.text.sanitize import as_utc, clean_text
 from langchain_memengine.types import Actor, Explanation, Filter, Hit, SearchResult
 from langchain_memengine.workspace.files import UnreadableFileError
@@ -34,7 +37,7 @@ _ACCESS_BATCH = 100
 class Searching(Writing):
     """The chapter of the engine that answers; it first indexes what changed."""
 
-    def search(
+    def search(  # noqa: PLR0913  # keywords, each with a default
         self,
         query: str,
         k: int | None = None,
@@ -44,6 +47,10 @@ class Searching(Writing):
         actor: Actor | None = None,
         max_chars: int = 0,
         max_tokens: int = 0,
+        thread_id: str | None = None,
+        head: str | None = None,
+        as_of: str | datetime | None = None,
+        graph_hops: int | None = None,
     ) -> SearchResult:
         """Find memories.
 
@@ -55,21 +62,36 @@ class Searching(Writing):
             actor: Whose personal memory is searched beside what all may read.
             max_chars: Characters of all hits together; 0 is unlimited.
             max_tokens: Estimated tokens of all hits together; 0 is unlimited.
+            thread_id: Conversation that asks; it matters with ``head``.
+            head: The ``memory_head`` of its state: it sees what its own branch learnt. Without
+                it, each conversation counts as its newest branch has it.
+            as_of: Only what was known at this time, or at this head; texts added or replaced
+                since are left out. Files are as they are now, and ``degraded`` says so.
+            graph_hops: Relations of the graph to follow from what the query names and from what
+                is found without it; 0 leaves the graph out; default: the ranking's own.
 
         Raises:
-            ConfigurationError: A number is negative, or ranking or filter cannot work.
+            ConfigurationError: A number is negative, or ranking, filter or branch cannot work.
+            UnknownCommitError: A head is no memory commit of the thread.
             StorageError: The database failed.
         """
         asked = self._query(
             query, k, ranking, filter, actor, max_chars=max_chars, max_tokens=max_tokens
         )
+        asked = self._seen_from(asked, thread_id, head, as_of)
+        if graph_hops is not None:
+            asked = replace(asked, graph_hops=graph_hops)
         auto_synced, problems, sync_ms = self._sync_if_due()
         with self._traffic.searching():
+            if asked.graph_hops:
+                self._forget_in_graph()
             result = self._searcher.search(asked)
+        if as_of is not None and any(hit.path for hit in result.hits):
+            problems = (*problems, "as_of: files are as they are now.")
         timings = {**result.timings, "sync": sync_ms}
         return SearchResult(result.hits, (*problems, *result.degraded), auto_synced, timings)
 
-    def explain(
+    def explain(  # noqa: PLR0913  # keywords, as in `search`
         self,
         query: str,
         chunk_id: str,
@@ -78,6 +100,9 @@ class Searching(Writing):
         ranking: Ranking | str | None = None,
         filter: Filter | Mapping[str, Any] | None = None,  # noqa: A002  # LangChain's own name
         actor: Actor | None = None,
+        thread_id: str | None = None,
+        head: str | None = None,
+        as_of: str | datetime | None = None,
     ) -> Explanation:
         """Say why a chunk is, or is not, among the hits of a query.
 
@@ -88,22 +113,31 @@ class Searching(Writing):
             ranking: A preset's name or a ranking of your own; default: the config's.
             filter: What may be returned; a plain mapping is a filter on metadata.
             actor: Who asks.
+            thread_id: Conversation that asks, as in :meth:`search`.
+            head: The branch it is on.
+            as_of: A time or a head.
 
         Raises:
             NotFoundError: There is no such chunk, or the actor may not read it.
+            UnknownCommitError: A head is no memory commit of the thread.
         """
         asked = self._query(query, k, ranking, filter, actor)
-        return explain(self._database, self._searcher, asked, chunk_id)
+        asked = self._seen_from(asked, thread_id, head, as_of)
+        with self._traffic.searching():
+            return explain(self._database, self._searcher, asked, chunk_id)
 
-    def recall(
+    def recall(  # noqa: PLR0913  # keywords, as in `search`
         self,
         query: str,
         k: int | None = None,
         *,
         pinned_cap: int | None = None,
-        thread_id: str | None = None,
+        filter: Filter | Mapping[str, Any] | None = None,  # noqa: A002  # LangChain's own name
         actor: Actor | None = None,
         max_tokens: int = 0,
+        thread_id: str | None = None,
+        head: str | None = None,
+        as_of: str | datetime | None = None,
     ) -> Recalled:
         """Return what an agent should know before it answers: pinned facts and other memories.
 
@@ -111,12 +145,16 @@ class Searching(Writing):
             query: The user's message, or what it is about.
             k: Hits, at most; default: the ranking's own.
             pinned_cap: Characters of MEMORY.md, at most; default: the config's.
-            thread_id: Conversation the fragment is for; its fence stays the same all along.
+            filter: Which memories; pinned facts are not filtered.
             actor: Whose memory.
             max_tokens: Estimated tokens of the hits together; 0 is unlimited.
+            thread_id: Conversation the fragment is for; its fence stays the same all along.
+            head: The ``memory_head`` of its state: it sees what its own branch learnt.
+            as_of: Only what was known at this time, or at this head, as in :meth:`search`.
 
         Raises:
             ConfigurationError: A number is negative.
+            UnknownCommitError: A head is no memory commit of the thread.
             StorageError: The database failed.
         """
         actor = actor or self.actor
@@ -124,8 +162,18 @@ class Searching(Writing):
         if cap < 0:
             raise ConfigurationError(f"pinned_cap={cap} must not be negative.")
         pinned, problems = self._pinned(actor)
-        unpinned = Filter(not_sources=self._pinned_sources(actor))
-        result = self.search(query, k, filter=unpinned, actor=actor, max_tokens=max_tokens)
+        wanted = filter if isinstance(filter, Filter) else Filter(metadata=filter or {})
+        not_sources = (*wanted.not_sources, *self._pinned_sources(actor))
+        result = self.search(
+            query,
+            k,
+            filter=replace(wanted, not_sources=not_sources),
+            actor=actor,
+            max_tokens=max_tokens,
+            thread_id=thread_id,
+            head=head,
+            as_of=as_of,
+        )
         return Recalled(
             capped(pinned, cap),
             result.hits,
@@ -156,7 +204,9 @@ class Searching(Writing):
         ranking: Ranking | str | None,
         wanted: Filter | Mapping[str, Any] | None,
         actor: Actor | None,
-        **budgets: int,
+        *,
+        max_chars: int = 0,
+        max_tokens: int = 0,
     ) -> Query:
         chosen = ranking_named(ranking) if isinstance(ranking, str) else ranking
         chosen = chosen or self.config.ranking
@@ -167,8 +217,34 @@ class Searching(Writing):
             partitions=visibility.readable_partitions(actor or self.actor),
             now=self._clock(),
             filter=_in_utc(wanted if isinstance(wanted, Filter) else Filter(metadata=wanted or {})),
-            **budgets,
+            max_chars=max_chars,
+            max_tokens=max_tokens,
+            graph_hops=chosen.graph_hops,
         )
+
+    def _seen_from(
+        self,
+        asked: Query,
+        thread_id: str | None,
+        head: str | None,
+        as_of: str | datetime | None,
+    ) -> Query:
+        """Return the query as asked from a branch or a time; ages count back from that time."""
+        thread_id = None if thread_id is None else clean_text(thread_id)
+        if isinstance(as_of, str):
+            if head is not None or not split_heads(as_of):
+                raise ConfigurationError(
+                    f"as_of={as_of!r} must be a time or a head, and a head goes without head=."
+                )
+            head = as_of
+            with self._database.read() as tx:
+                thread_id, as_of = commits.origin(tx, head, thread_id)
+        if as_of is not None:
+            as_of = as_utc(as_of)
+            asked = replace(asked, now=as_of)
+        if head is None and as_of is None:
+            return asked
+        return replace(asked, vantage=Vantage(thread_id, head, as_of))
 
     def _sync_if_due(self) -> tuple[bool, tuple[str, ...], float]:
         """Index changed files before a search; return (synced, problems, milliseconds)."""
@@ -187,6 +263,8 @@ class Searching(Writing):
                     self._sync_lock.release()
             else:
                 problems = (BEING_INDEXED,)
+        if synced:
+            self._forget_in_graph()
         return synced, problems, (time.perf_counter() - started) * 1000
 
     def _is_scan_due(self) -> bool:

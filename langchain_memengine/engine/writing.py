@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from langchain_memengine.engine.parts import EngineParts
+from langchain_memengine.errors import StorageError
 from langchain_memengine.progress import progress_bar
 from langchain_memengine.retrieval import documents, visibility
 from langchain_memengine.retrieval.file_plan import SyncPlan
 from langchain_memengine.storage import chunks, files
 from langchain_memengine.types import Actor, IndexReport, Progress, Scope
 from langchain_memengine.workspace.watcher import OnSuccess
+
+logger = logging.getLogger(__name__)
 
 
 class Writing(EngineParts):
@@ -37,12 +41,19 @@ class Writing(EngineParts):
                 return self._indexer.carry_out(plan, dry_run=True, progress=callback)
             with self._pending.syncing() as succeed:
                 plan = self._indexer.plan(self._sources)
-                return self._carry_out(plan, succeed, callback)
+                report = self._carry_out(plan, succeed, callback)
+        if report.indexed or report.removed:
+            self._forget_in_graph()
+        return report
 
     def _carry_out(
         self, plan: SyncPlan, succeed: OnSuccess, progress: Progress | None = None
     ) -> IndexReport:
-        """Index what is planned and note that it was; the caller holds the lock."""
+        """Index what is planned and note that it was.
+
+        The caller holds the lock, and tells the graph when it no longer does: searches that want
+        the lock must not wait for another database.
+        """
         report = self._indexer.carry_out(plan, progress=progress)
         self._last_scan = time.monotonic()
         succeed(report, self._last_scan, self._clock())
@@ -162,7 +173,15 @@ class Writing(EngineParts):
         for scope, _ in set(found.values()):
             visibility.require_write(scope, actor)
         self._indexer.delete(list(found))
+        self._forget_in_graph()
         return len(found)
+
+    def _forget_in_graph(self) -> None:
+        """Forget what deleted memories told; if that fails, the next question does it."""
+        try:
+            self.graph.sync()
+        except StorageError as error:
+            logger.warning("the graph was not brought up to date: %s", error)
 
     async def async_files(self, **options: Any) -> IndexReport:
         """Index changed files without blocking the event loop; options as in :meth:`sync`."""

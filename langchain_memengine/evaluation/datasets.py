@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.evaluation.json_values import JsonValue, read_json
@@ -38,11 +39,14 @@ class Collection:
         documents: What is searched, each id once; empty when the questions are about a memory
             that is there already, where an id is a workspace path or the id of an added text.
         questions: At least one.
+        graph: What the documents tell, if somebody has extracted it: a model's reply as
+            ``triples.salvage`` reads it, by document id.
     """
 
     name: str
     documents: tuple[NewDocument, ...]
     questions: tuple[JudgedQuestion, ...]
+    graph: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +61,8 @@ def load_dataset(path: str | Path, kind: str = "file", *, limit: int | None = No
     """Read a data set from a JSON file.
 
     Args:
-        path: The file. ``musique`` also reads ``NAME_corpus.json`` beside ``NAME.json``.
+        path: The file. ``musique`` also reads ``NAME_corpus.json`` beside ``NAME.json``, and the
+            triples in ``openie_NAME.json`` if it is there.
         kind: One of ``file``, ``locomo``, ``cranfield``, ``xquad``, ``musique``.
         limit: Only the first questions of each collection, this many; all documents stay.
 
@@ -181,7 +186,23 @@ def _read_musique(root: JsonValue) -> Iterator[Collection]:
     ids = {passage: str(i) for i, passage in enumerate(passages)}
     documents = tuple(NewDocument(passage, {}, one) for passage, one in ids.items())
     questions = tuple(_musique_question(one, ids) for one in root.elements())
-    yield Collection("", documents, questions)
+    yield Collection("", documents, questions, _musique_graph(root.path, ids))
+
+
+def _musique_graph(path: Path, ids: Mapping[str, str]) -> dict[str, Any]:
+    """Return what was extracted from the passages, if that is beside the questions."""
+    beside = path.with_name(f"openie_{path.name}")
+    if not beside.is_file():
+        return {}
+    told = {}
+    for one in read_json(beside, _MUSIQUE_OPENIE).key("docs").elements():
+        passage = one.key("passage").text()
+        if passage in ids:
+            told[ids[passage]] = {
+                "entities": one.key("extracted_entities").value,
+                "relations": one.key("extracted_triples").value,
+            }
+    return told
 
 
 def _musique_question(node: JsonValue, ids: Mapping[str, str]) -> JudgedQuestion:
@@ -198,6 +219,10 @@ def _musique_question(node: JsonValue, ids: Mapping[str, str]) -> JudgedQuestion
     return JudgedQuestion(node.key("question").some_text(), grades)
 
 
+_MUSIQUE_OPENIE = (
+    '{"docs": [{"passage": "title\\ntext", "extracted_entities": ["…"], '
+    '"extracted_triples": [["…", "…", "…"]]}]}'
+)
 _MUSIQUE_CORPUS = '[{"title": "…", "text": "…"}]'
 
 _FORMATS: Mapping[str, tuple[str, Callable[[JsonValue], Iterator[Collection]]]] = {

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 DEPTH = 25
 """Documents of a ranking that are looked at."""
 
-RECALL_DEPTHS = (1, 5, 10, 25)
+RECALL_DEPTHS = (1, 2, 5, 10, 25)
 NDCG_DEPTH = 10
 
 METRICS = (*(f"recall@{k}" for k in RECALL_DEPTHS), f"ndcg@{NDCG_DEPTH}", "mrr")

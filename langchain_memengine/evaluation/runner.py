@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
+from langchain_core.documents import Document
+
 from langchain_memengine.config import MemEngineConfig, Ranking, load_config, ranking_named
 from langchain_memengine.engine.memory_engine import CONFIGURED, MemoryEngine
 from langchain_memengine.errors import ConfigurationError
@@ -14,18 +16,24 @@ from langchain_memengine.evaluation.datasets import Collection, Dataset
 from langchain_memengine.evaluation.metrics import DEPTH, scores
 from langchain_memengine.evaluation.results import (
     SYSTEM,
+    WITHOUT_GRAPH,
     Answered,
     Evaluation,
     figures,
     figures_by_category,
     paired_tests,
 )
+from langchain_memengine.graph.documents import GraphDocument
+from langchain_memengine.graph.triples import salvage
 from langchain_memengine.models.embedding import Embedder, EmbeddingsLike
 from langchain_memengine.models.providers import make_embedder
 from langchain_memengine.retrieval.documents import NewDocument, document_id
 from langchain_memengine.types import Hit, Progress
 from langchain_memengine.workspace.files import read_text
 from langchain_memengine.workspace.layout import owner_folder, slug
+
+GRAPH_HOPS = 2
+"""Relations that are followed when the ranking names no number."""
 
 
 def evaluate(
@@ -36,6 +44,7 @@ def evaluate(
     baselines: bool = False,
     progress: Progress | None = None,
     engine: MemoryEngine | None = None,
+    graph: bool = False,
 ) -> Evaluation:
     """Ask every question of a data set and measure what comes back.
 
@@ -50,20 +59,26 @@ def evaluate(
         progress: Called with (questions done, questions to do).
         engine: The memory that is asked when the data set has no documents. It searches with the
             embedder it has; ``embeddings`` then only tells the baselines which one that is.
+        graph: Follow the graph, as it comes with the data set or as the engine has it; the same
+            search without it is one more baseline.
 
     Raises:
         ConfigurationError: The ranking or embedder is unknown, a document's metadata cannot be
-            stored, the baselines have nothing to search or would use another embedder, or the
-            data set has no documents and there is no engine.
+            stored, there is no graph of the documents to follow, the baselines have nothing to
+            search or would use another embedder, or the data set has no documents and there is no
+            engine.
         EmbeddingError: The embedder fails for a baseline.
     """
     settings = engine.config if engine else _own_settings()
     chosen = ranking_named(ranking) if isinstance(ranking, str) else ranking
     embedder = _embedder(settings, embeddings)
     name = embedder.name if embedder else None
-    run = _Run(chosen or settings.ranking, _counting(dataset, progress))
+    own = chosen or settings.ranking
+    run = _Run(own, _counting(dataset, progress), (own.graph_hops or GRAPH_HOPS) if graph else None)
     for collection in dataset.collections:
         with _asked(collection, engine, embedder) as memory:
+            if graph and collection.documents:
+                memory.graph.add_graph_documents(_told(collection))
             searched = collection.documents
             if baselines and not searched:
                 searched = _files_of(memory)
@@ -83,8 +98,9 @@ def evaluate(
 class _Run:
     """The questions that were asked so far, and what went wrong."""
 
-    def __init__(self, ranking: Ranking, count: Callable[[], None]) -> None:
+    def __init__(self, ranking: Ranking, count: Callable[[], None], hops: int | None) -> None:
         self.ranking = ranking
+        self._hops = hops
         self.answered: list[Answered] = []
         self._count = count
         self._problems: list[str] = []
@@ -94,9 +110,11 @@ class _Run:
         """Ask all questions of a collection."""
         found: set[str] = set()
         for question in collection.questions:
-            ranked = self._ranked(question.text, memory)
+            ranked = self._ranked(question.text, memory, self._hops)
             found.update(ranked)
             rankings = {SYSTEM: ranked, **(peers.rank(question.text) if peers else {})}
+            if self._hops is not None:
+                rankings[WITHOUT_GRAPH] = self._ranked(question.text, memory, 0)
             measured = {name: scores(ids, question.grades) for name, ids in rankings.items()}
             self.answered.append(Answered(question.category, measured))
             self._count()
@@ -108,11 +126,11 @@ class _Run:
         shortfalls = [f"{n} of {asked} searches: {what}" for what, n in self._shortfalls.items()]
         return (*dict.fromkeys(self._problems), *shortfalls)
 
-    def _ranked(self, query: str, memory: MemoryEngine) -> list[str]:
+    def _ranked(self, query: str, memory: MemoryEngine, hops: int | None) -> list[str]:
         """Return the best 25 documents, each at the rank of its first chunk."""
         k = DEPTH
         while True:
-            result = memory.search(query, k, ranking=self.ranking)
+            result = memory.search(query, k, ranking=self.ranking, graph_hops=hops)
             ids = list(dict.fromkeys(map(_document_of, result.hits)))
             if len(ids) >= DEPTH or len(result.hits) < k:
                 self._shortfalls.update(set(result.degraded))
@@ -193,6 +211,22 @@ def _asked(
         )
     else:
         yield engine
+
+
+def _told(collection: Collection) -> Iterator[GraphDocument]:
+    """Yield what the documents tell, as far as it can be read.
+
+    Raises:
+        ConfigurationError: Nobody has extracted it.
+    """
+    if not collection.graph:
+        raise ConfigurationError(
+            "The data set brings no graph of its documents. For musique put openie_NAME.json "
+            "beside NAME.json; a memory's own graph is followed when the file has no documents."
+        )
+    for one, reply in collection.graph.items():
+        found = salvage(reply)
+        yield GraphDocument.of(found.entities, found.relations, Document("", id=one))
 
 
 def _files_of(memory: MemoryEngine) -> tuple[NewDocument, ...]:

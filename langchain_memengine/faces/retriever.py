@@ -43,6 +43,7 @@ class MemEngineRetriever(BaseRetriever):
 
     The user comes from ``user_id`` when it is given; else from
     ``config["configurable"]["user_id"]``, as in a LangGraph app; else the engine's actor asks.
+    The same goes for ``thread_id``; in a node, ``head=state["memory_head"]`` looks from its branch.
     Each document has the chunk id, the memory's own metadata, and under ``"memengine"`` its
     receipt: place, score, and rank and raw score in every leg.
     """
@@ -61,8 +62,14 @@ class MemEngineRetriever(BaseRetriever):
     filter: Mapping[str, Any] | None = Field(None, description="Conditions on metadata.")
     since: datetime | None = Field(None, description="Only what happened at or after this time.")
     until: datetime | None = Field(None, description="Only what happened before this time.")
+    thread_id: str | None = Field(None, description="Conversation that asks; with `head`.")
+    head: str | None = Field(None, description="The `memory_head` of its state: its own branch.")
+    as_of: datetime | str | None = Field(None, description="Only what was known then: time, head.")
     max_chars: int = Field(0, ge=0, description="Characters of all texts; 0 is unlimited.")
     max_tokens: int = Field(0, ge=0, description="Tokens of all texts; 0 is unlimited.")
+    graph_hops: int | None = Field(
+        None, ge=0, description="Relations to follow in the graph; default: the ranking's."
+    )
     record_access: bool = Field(default=False, description="Count what is returned as used.")
 
     def invoke(
@@ -72,7 +79,7 @@ class MemEngineRetriever(BaseRetriever):
         **kwargs: Any,
     ) -> list[Document]:
         """Find memories; keyword arguments override fields for this call."""
-        return super().invoke(input, config, **self._with_user(config, kwargs))
+        return super().invoke(input, config, **self._with_configurable(config, kwargs))
 
     async def ainvoke(
         self,
@@ -81,7 +88,7 @@ class MemEngineRetriever(BaseRetriever):
         **kwargs: Any,
     ) -> list[Document]:
         """Find memories without blocking; keyword arguments override fields for this call."""
-        return await super().ainvoke(input, config, **self._with_user(config, kwargs))
+        return await super().ainvoke(input, config, **self._with_configurable(config, kwargs))
 
     def _get_relevant_documents(
         self,
@@ -104,14 +111,17 @@ class MemEngineRetriever(BaseRetriever):
         result = await asked.engine.asearch(query, asked.k, **_options(asked))
         return await asyncio.to_thread(_documents, asked, result)  # may write access counts
 
-    def _with_user(
+    def _with_configurable(
         self, config: RunnableConfig | None, arguments: dict[str, Any]
     ) -> dict[str, Any]:
-        """Return the arguments with the user of the run's config, when nothing else names one."""
-        user_id = ensure_config(config).get("configurable", {}).get("user_id")
-        if user_id is None or self.user_id is not None:
-            return arguments
-        return {"user_id": str(user_id), **arguments}
+        """Return the arguments with user and thread of the run's config, unless they are given."""
+        configurable = ensure_config(config).get("configurable", {})
+        found = {
+            name: str(configurable[name])
+            for name in ("user_id", "thread_id")
+            if configurable.get(name) is not None and getattr(self, name) is None
+        }
+        return {**found, **arguments}
 
     def _overridden(self, overrides: Mapping[str, Any]) -> MemEngineRetriever:
         """Return this retriever with some fields replaced, checked like the fields.
@@ -164,6 +174,10 @@ def _options(retriever: MemEngineRetriever) -> dict[str, Any]:
         "actor": actor,
         "max_chars": retriever.max_chars,
         "max_tokens": retriever.max_tokens,
+        "thread_id": retriever.thread_id,
+        "head": retriever.head,
+        "as_of": retriever.as_of,
+        "graph_hops": retriever.graph_hops,
     }
 
 

@@ -24,7 +24,7 @@ def decay(age_days: Floats, ranking: Ranking) -> Floats:
 
 def access_bonus(accesses: NDArray[np.int64], ranking: Ranking) -> Floats:
     """Return what each access count adds to the score."""
-    return ranking.access_bonus * np.minimum(accesses, ranking.access_cap).astype(np.float64)
+    return ranking.access_bonus * np.minimum(accesses, ranking.access_cap)
 
 
 def rescore(

@@ -38,6 +38,9 @@ def explain(database: Database, searcher: Searcher, query: Query, chunk_id: str)
     if not is_valid:
         reason = "It is not valid at this time (valid_from, expires_at)."
         return Explanation(chunk_id, found=False, reason=reason)
+    if stored.commit_id in everything.hidden:
+        reason = "It was learnt on another branch of its conversation, or later than is asked for."
+        return Explanation(chunk_id, found=False, reason=reason)
     if hit is None:
         place = _place(everything, stored.num)
         reason = (
@@ -74,10 +77,20 @@ def _why(hit: Hit) -> str:
         reasons.append(
             f"its meaning is near (cosine {receipt.cosine:.2f}, rank {receipt.vector_rank})"
         )
-    return f"Found because {' and '.join(reasons)}."
+    if receipt.graph_rank is not None:
+        reasons.append(f"the graph leads to it (rank {receipt.graph_rank})")
+    names = [
+        f"its {part} (+{boost:.2f})"
+        for part, boost in (("author", receipt.author_boost), ("time", receipt.date_boost))
+        if boost
+    ]
+    named = f" The query names {' and '.join(names)}." if names else ""
+    return f"Found because {' and '.join(reasons)}.{named}"
 
 
 def _why_no_candidate(query: Query) -> str:
+    if query.vantage.as_of is not None:
+        return "It was not stored then, or it neither passes the filter nor matches the query."
     if query.filter != Filter():
         return "The filter leaves it out, or neither its words nor its meaning match the query."
     return "No word of the query occurs in it, and it has no embedding to compare."

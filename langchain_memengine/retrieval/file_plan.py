@@ -29,12 +29,14 @@ class FilePlan:
         unchanged: How many files need nothing.
         gone: Indexed files that are no longer there.
         skipped: What is not read, and why.
+        failed: What could not be looked at, and why.
     """
 
     stale: list[FileStat]
     unchanged: int
     gone: list[IndexedFile]
     skipped: list[FileProblem]
+    failed: list[FileProblem]
 
 
 class SourcePlan(NamedTuple):
@@ -85,6 +87,7 @@ def plan_files(found: Scan, known: Mapping[str, IndexedFile]) -> FilePlan:
         unchanged=len(fresh) - len(unreadable),
         gone=gone_files(found, known),
         skipped=[*found.skipped, *unreadable],
+        failed=found.failed,
     )
 
 
@@ -96,7 +99,7 @@ def is_unchanged(stat: FileStat, known: IndexedFile | None) -> bool:
 def gone_files(found: Scan, known: Mapping[str, IndexedFile]) -> list[IndexedFile]:
     """Return the indexed files that are gone; what could not be looked at is not."""
     present = {stat.path for stat in found.files}
-    unseen = {problem.path for problem in found.skipped}
+    unseen = {problem.path for problem in (*found.skipped, *found.failed)}
     folders = tuple(path for path in unseen if path.endswith("/"))
     return [
         row

@@ -63,10 +63,13 @@ class FilterColumns:
         mask = np.ones(len(self._rows), np.bool_)
         if wanted.path is not None:
             mask &= self._field("path").matching(_path_condition(wanted.path))
+        if wanted.sources:
+            conditions = [source_condition(source) for source in wanted.sources]
+            mask &= self._field("source").matching(lambda uri: any(c(uri) for c in conditions))
         if wanted.not_sources:
             mask &= ~self._field("source").matching(wanted.not_sources.__contains__)
         if wanted.source is not None:
-            mask &= self._field("source").matching(_source_condition(wanted.source))
+            mask &= self._field("source").matching(source_condition(wanted.source))
         if wanted.scope is not None:
             mask &= self._field("scope").matching(lambda scope: bool(scope == wanted.scope))
         return mask & self._metadata_mask(wanted.metadata)
@@ -111,7 +114,8 @@ def _path_condition(glob: str) -> Condition:
     return lambda path: bool(path and pattern.match(path))
 
 
-def _source_condition(wanted: str) -> Condition:
+def source_condition(wanted: str) -> Condition:
+    """Return the condition for a source URI: equality, or a prefix that ends with ``*``."""
     if wanted.endswith("*"):
         prefix = wanted[:-1]
         return lambda source: bool(source.startswith(prefix))

@@ -11,6 +11,7 @@ from langchain_memengine.config import Ranking
 from langchain_memengine.retrieval.decay import Floats, rescore
 
 Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 
 ABSENT = 0
 """Rank of a candidate in a leg that does not have it; ranks start at 1."""
@@ -32,6 +33,19 @@ class Context:
 
 
 @dataclass(frozen=True, slots=True)
+class Mentions:
+    """What of each candidate the query names.
+
+    Attributes:
+        author: Whether it names who wrote it.
+        date: Whether it names when it happened.
+    """
+
+    author: Mask
+    date: Mask
+
+
+@dataclass(frozen=True, slots=True)
 class Candidates:
     """What the legs know, one entry a candidate in every array.
 
@@ -44,6 +58,8 @@ class Candidates:
         age_days: Age; NaN never ages.
         accesses: Access counts.
         context: What stands around them; ``None`` when it was not asked for, or is nothing.
+        mentions: What of them the query names; ``None`` when that is nothing.
+        graph: Scores of the graph leg, 0 to 1; ``None`` without that leg.
     """
 
     nums: Ints
@@ -54,6 +70,8 @@ class Candidates:
     age_days: Floats
     accesses: Ints
     context: Context | None = None
+    mentions: Mentions | None = None
+    graph: Floats | None = None
 
     def __len__(self) -> int:
         """Return the number of candidates."""
@@ -71,6 +89,9 @@ class Ranked:
         decay: Factor of the age.
         bonus: Added for accesses.
         context_rank: Rank by what stands around, ``ABSENT`` without any.
+        author_boost: Part of ``fused`` that is there because the query names the author.
+        date_boost: Part of it because the query names the time.
+        graph_rank: Rank in the graph leg, ``ABSENT`` where that did not lead.
     """
 
     order: Ints
@@ -79,6 +100,9 @@ class Ranked:
     decay: Floats
     bonus: Floats
     context_rank: Ints
+    author_boost: Floats
+    date_boost: Floats
+    graph_rank: Ints
 
 
 def rank(
@@ -86,8 +110,8 @@ def rank(
 ) -> Ranked:
     """Fuse, decay, and order candidates.
 
-    A candidate is a hit only with a reason: a keyword match, or a cosine of at least
-    ``min_cosine``. Ties go to the newer one, then to the lower chunk number.
+    A candidate is a hit only with a reason: a keyword match, a cosine of at least ``min_cosine``,
+    or a way to it in the graph. Ties go to the newer one, then to the lower chunk number.
 
     Args:
         candidates: What the legs know.
@@ -114,13 +138,31 @@ def rank(
             fused = _reranked(candidates, ranking)
         case "similarity":
             fused = _similarity(candidates)
+    graph_rank = np.zeros(len(candidates), np.int64)
+    if candidates.graph is not None:
+        graph_rank = competition_ranks(candidates.graph)
+        fused = fused + _share_of_graph(fused, candidates.graph, graph_rank, ranking)
+    author_boost, date_boost = _boosts(candidates, ranking)
+    fused += author_boost + date_boost
     score, factor, bonus = rescore(fused, candidates.age_days, candidates.accesses, ranking)
-    least = -np.inf if ranking.min_score is None else ranking.min_score
-    reason = (candidates.bm25 > 0) | (candidates.cosine >= min_cosine)
-    hits = np.flatnonzero(reason & np.isfinite(fused) & (fused >= least))
+    reason = (candidates.bm25 > 0) | (candidates.cosine >= min_cosine) | (graph_rank != ABSENT)
+    may_be_hit = reason & np.isfinite(fused)
+    if ranking.min_score is not None:
+        may_be_hit &= fused >= ranking.min_score
+    (hits,) = may_be_hit.nonzero()
     age = np.fmax(candidates.age_days[hits], 0.0)  # what never ages is as new as can be
     order = np.lexsort((candidates.nums[hits], age, -score[hits]))
-    return Ranked(hits[order], score, fused, factor, bonus, context_rank)
+    return Ranked(
+        hits[order],
+        score,
+        fused,
+        factor,
+        bonus,
+        context_rank,
+        author_boost,
+        date_boost,
+        graph_rank,
+    )
 
 
 def normalised(bm25: Floats) -> Floats:
@@ -137,6 +179,14 @@ def competition_ranks(scores: Floats) -> Ints:
     falling = -np.sort(-scores)
     ranks = 1 + np.searchsorted(-falling, -scores, side="left")
     return np.where(scores > 0, ranks, ABSENT).astype(np.int64)
+
+
+def _share_of_graph(fused: Floats, graph: Floats, ranks: Ints, ranking: Ranking) -> Floats:
+    """Return what the graph leg adds: reciprocal ranks to ranks, a score to scores."""
+    if ranking.method == "rrf":
+        return np.where(ranks == ABSENT, 0.0, ranking.graph_weight / (ranking.rrf_k + ranks))
+    best = fused[np.isfinite(fused)].max(initial=0.0) or 1.0
+    return ranking.graph_weight * best * graph
 
 
 def _surrounding(candidates: Candidates, ranking: Ranking, chance: float) -> Floats | None:
@@ -163,6 +213,16 @@ def _evidence(
     return ranking.keyword_weight * bm25 / highest + ranking.vector_weight * beyond
 
 
+def _boosts(candidates: Candidates, ranking: Ranking) -> tuple[Floats, Floats]:
+    """Return what each candidate gets for its author and for its date."""
+    mentions = candidates.mentions
+    by_author, by_date = np.zeros(len(candidates)), np.zeros(len(candidates))
+    if mentions is not None:
+        by_author[mentions.author] = ranking.author_boost
+        by_date[mentions.date] = ranking.date_boost
+    return by_author, by_date
+
+
 def _reciprocal_ranks(candidates: Candidates, context_rank: Ints, ranking: Ranking) -> Floats:
     """Return the sum of weight / (rrf_k + rank) over the legs that have the candidate."""
     fused = np.zeros(len(candidates))
@@ -172,9 +232,8 @@ def _reciprocal_ranks(candidates: Candidates, context_rank: Ints, ranking: Ranki
         (context_rank, ranking.context_weight),
     )
     for ranks, weight in legs:
-        if not ranks.any():
-            continue
-        fused += np.where(ranks == ABSENT, 0.0, weight / (ranking.rrf_k + ranks))
+        if np.count_nonzero(ranks):
+            fused += weight * (ranks != ABSENT) / (ranking.rrf_k + ranks)
     return fused
 
 

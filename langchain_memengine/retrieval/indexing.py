@@ -112,6 +112,7 @@ class Indexer:
             for part in plan.parts:
                 tally.unchanged += part.files.unchanged
                 tally.skipped += part.files.skipped
+                tally.failed += part.files.failed
                 tally.removed += len(part.files.gone)
                 if not dry_run:
                     self._remove(part.source, part.files.gone)
@@ -148,7 +149,8 @@ class Indexer:
             self._remove(source, gone)
             return True
         if stat is None:
-            reasons = [problem.reason for problem in found.skipped if problem.path == path]
+            left_out = [*found.skipped, *found.failed]
+            reasons = [problem.reason for problem in left_out if problem.path == path]
             why = reasons[0] if reasons else "it does not exist, or the patterns leave it out"
             raise ConfigurationError(f"{path!r} cannot be indexed: {why}.")
         if is_unchanged(stat, known.get(path)):
@@ -171,6 +173,18 @@ class Indexer:
             tally.indexed += len(batch)
             if progress is not None:
                 progress(done, len(new))
+        return self._writer.report(tally)
+
+    def put_with(
+        self, new: Mapping[str, TextChunks], also: Callable[[Transaction], None]
+    ) -> IndexReport:
+        """Make these the chunks of their sources and do ``also``, all in one transaction.
+
+        Raises:
+            StorageError: The database failed; nothing is stored, and ``also`` was not done.
+        """
+        tally = Tally(indexed=len(new))
+        self._writer.store(new, tally, also)
         return self._writer.report(tally)
 
     def delete(self, sources: Sequence[str]) -> None:

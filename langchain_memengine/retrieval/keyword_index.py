@@ -193,10 +193,13 @@ class KeywordIndex(BM25Okapi):  # type: ignore[misc]  # rank_bm25 ships no types
             else:
                 scores += np.multiply(self._common_weights(word), weight, out=self._scratch)
         if rare:
-            slots = np.concatenate([slots for _, slots, _ in rare])
-            counts = np.concatenate([counts for _, _, counts in rare])
-            weights = np.repeat([w for w, _, _ in rare], [len(slots) for _, slots, _ in rare])
-            np.add.at(scores, slots, weights * counts / (counts + self._norms[slots]))
+            weights, each_slots, each_counts = zip(*rare, strict=True)
+            slots = np.concatenate(each_slots, dtype=np.intp)
+            counts = np.concatenate(each_counts, dtype=np.float64)
+            gains = np.asarray(weights).repeat(list(map(len, each_slots)))
+            gains *= counts
+            gains /= counts + self._norms[slots]
+            np.add.at(scores, slots, gains)
         return scores
 
     def living_postings(self, word: str) -> tuple[NDArray[np.int32], NDArray[np.int32]]:

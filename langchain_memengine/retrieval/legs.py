@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,6 +50,40 @@ class KeywordLeg:
 
     scores: Floats
     session_of: Callable[[Ints], Floats] | None
+
+
+def both(one: Mask | None, other: Mask | None) -> Mask | None:
+    """Return which positions pass two masks; ``None`` lets all pass."""
+    if one is None or other is None:
+        return other if one is None else one
+    return one & other
+
+
+@dataclass(frozen=True, slots=True)
+class GraphScores:
+    """The answer of the graph leg.
+
+    Attributes:
+        positions: Ascending, each once.
+        scores: Above 0 up to 1.
+    """
+
+    positions: Ints
+    scores: Floats
+
+
+def graph_scores(view: View, found: Mapping[int, float], mask: Mask | None) -> GraphScores:
+    """Return scores by chunk number as scores by position, of what passes the mask."""
+    nums = np.asarray(sorted(found), np.int64)
+    positions = np.sort(
+        np.concatenate(
+            [view.positions_of(i, one.slots_of(nums)) for i, one in enumerate(view.partitions)]
+        )
+    )
+    if mask is not None:
+        positions = positions[mask[positions]]
+    nums = view.take(positions, lambda p, slots: p.nums[slots])
+    return GraphScores(positions, np.asarray([found[num] for num in nums.tolist()], np.float64))
 
 
 def keyword_leg(view: View, words: Sequence[str], *, context: bool) -> KeywordLeg:
@@ -126,8 +160,9 @@ def candidates(
     fetch_k: int,
     mask: Mask | None,
     now_ms: int,
+    graph: GraphScores | None = None,
 ) -> tuple[Candidates, Ints]:
-    """Return the candidates of both legs, and their positions.
+    """Return the candidates of all legs, and their positions.
 
     Args:
         view: The partitions.
@@ -136,24 +171,35 @@ def candidates(
         fetch_k: Candidates of the keyword leg.
         mask: Positions that pass the filter; ``None`` lets all pass.
         now_ms: Ages count back from here.
+        graph: Answer of the graph leg, if there was one.
     """
     bm25 = keyword.scores
     by_keyword = top(bm25 if mask is None else np.where(mask, bm25, 0.0), fetch_k, above=0.0)
     by_vector = vector.positions if vector else np.zeros(0, np.int64)
-    positions = np.unique(np.concatenate([by_keyword, by_vector]))
+    cosines = vector.cosine_of(by_vector) if vector else np.zeros(0, np.float32)
+    positions = _union(len(view), by_keyword, by_vector)
+    if graph is not None:
+        positions = np.union1d(positions, graph.positions)
     return (
         Candidates(
             nums=view.take(positions, lambda p, slots: p.nums[slots]),
             keyword_rank=_ranks(positions, by_keyword, bm25[by_keyword]),
             bm25=bm25[positions],
-            vector_rank=_ranks(positions, by_vector, _cosines(vector, by_vector)),
+            vector_rank=_ranks(positions, by_vector, cosines),
             cosine=_cosines(vector, positions),
             age_days=view.take(positions, lambda p, slots: p.age_days(slots, now_ms)),
             accesses=view.take(positions, lambda p, slots: p.accesses[slots]),
             context=_context(view, keyword, vector, positions),
+            graph=None if graph is None else _placed(positions, graph),
         ),
         positions,
     )
+
+
+def _placed(positions: Ints, graph: GraphScores) -> Floats:
+    scores = np.zeros(len(positions))
+    scores[np.searchsorted(positions, graph.positions)] = graph.scores
+    return scores
 
 
 def _context(
@@ -178,13 +224,20 @@ def _cosines(vector: VectorLeg | None, positions: Ints) -> Floats:
     return cosines
 
 
+def _union(size: int, left: Ints, right: Ints) -> Ints:
+    """Return the positions, below ``size``, that are in either list, ascending."""
+    chosen = np.zeros(size, np.bool_)
+    chosen[left] = True
+    chosen[right] = True
+    return chosen.nonzero()[0]
+
+
 def _ranks(positions: Ints, leg: Ints, scores: NDArray[Any]) -> Ints:
     """Return the rank of each position in a leg, from 1, ``ABSENT`` where it is not in it.
 
     Equal scores have equal ranks: which of them the leg lists first means nothing.
     """
     ranks = np.full(len(positions), ABSENT, np.int64)
-    place = np.arange(1, len(leg) + 1)
-    place[1:][scores[1:] == scores[:-1]] = 0
-    ranks[np.searchsorted(positions, leg)] = np.maximum.accumulate(place)
+    rising = -scores
+    ranks[positions.searchsorted(leg)] = rising.searchsorted(rising) + 1
     return ranks

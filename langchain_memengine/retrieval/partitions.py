@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from langchain_memengine.retrieval.authors import Authors
 from langchain_memengine.retrieval.context_index import ContextIndex
 from langchain_memengine.retrieval.filters import FilterColumns, Mask
 from langchain_memengine.retrieval.growing import GrowingArray
 from langchain_memengine.retrieval.keyword_index import KeywordIndex
-from langchain_memengine.retrieval.row_reading import group, keyword_text, place
+from langchain_memengine.retrieval.row_reading import author, group, keyword_text, place
 from langchain_memengine.retrieval.surroundings import Surroundings
 from langchain_memengine.retrieval.vector_matrix import Unrelated, VectorMatrix
 from langchain_memengine.retrieval.view import View
@@ -64,6 +65,7 @@ class Partition:
         vectors: Vectors, one slot a chunk.
         surroundings: File or conversation of each slot.
         context: Keyword index of whole files and conversations.
+        authors: Who wrote each slot.
     """
 
     def __init__(self, key: str, splitter: Splitter, *, k1: float, b: float) -> None:
@@ -73,6 +75,7 @@ class Partition:
         self.vectors = VectorMatrix()
         self.surroundings = Surroundings()
         self.context = ContextIndex(self.keyword, self.surroundings)
+        self.authors = Authors(splitter)
         self._accesses_seen = 0
         self._model: str | None = None
         self._splitter = splitter
@@ -94,6 +97,7 @@ class Partition:
         """
         keyword, vocabulary = self.keyword.to_arrays()
         around, names = self.surroundings.to_arrays()
+        authors, author_names = self.authors.to_arrays()
         arrays = {
             "nums": self.nums,
             "event_days": self._event_days.values,
@@ -101,8 +105,10 @@ class Partition:
             **keyword,
             **self.vectors.to_arrays(),
             **around,
+            **authors,
         }
-        return arrays, {"vocabulary": vocabulary, "group_names": names}
+        texts = {"vocabulary": vocabulary, "group_names": names, "author_names": author_names}
+        return arrays, texts
 
     def restore(
         self,
@@ -123,6 +129,7 @@ class Partition:
         self.vectors = VectorMatrix.from_arrays(arrays)
         self.surroundings = Surroundings.from_arrays(arrays, texts["group_names"])
         self.context = ContextIndex(self.keyword, self.surroundings)
+        self.authors = Authors.from_arrays(arrays, texts["author_names"], self._splitter)
         self._nums = GrowingArray.of(arrays["nums"])
         self._event_days = GrowingArray.of(arrays["event_days"])
         self._accesses = GrowingArray.of(arrays["accesses"])
@@ -156,6 +163,11 @@ class Partition:
         """Return ages in days, never negative; NaN for what never ages."""
         age: NDArray[np.float64] = now_ms / _MS_PER_DAY - self._event_days.values[slots]
         return np.maximum(age, 0.0, out=age)
+
+    def event_days(self, slots: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return when it happened, in days since 1970; NaN for what never ages."""
+        days: NDArray[np.float64] = self._event_days.values[slots]
+        return days
 
     def mask(self, tx: Transaction, wanted: Filter, since: int | None, until: int | None) -> Mask:
         """Return which slots pass a filter; times are milliseconds."""
@@ -194,6 +206,7 @@ class Partition:
         self.keyword.remove(gone)
         self.vectors.remove(gone)
         self.surroundings.remove(gone)
+        self.authors.remove(gone)
         newest = int(self.nums[-1]) if len(self.nums) else 0
         rows = chunks.index_rows(tx, self.key, after_seq=self.changes)
         self._append([row for row in rows if row.num > newest])
@@ -218,6 +231,7 @@ class Partition:
         )
         self._accesses.grow_to(len(self._nums))
         self.surroundings.add([group(row) for row in rows], [place(row) for row in rows])
+        self.authors.add([author(row) for row in rows])
         self.keyword.add([self._splitter(keyword_text(r.path, r.heading, r.text)) for r in rows])
         self.vectors.grow_to(len(self._nums))
 
@@ -292,6 +306,15 @@ class Partitions:
             with self.lock:
                 for partition in self._loaded.values():
                     self._snapshots.save(partition)
+
+    def discard(self, keys: Sequence[str]) -> None:
+        """Forget partitions, here and as they were kept: they are built again when next used."""
+        with self.lock:
+            self._latest = None
+            for key in keys:
+                self._loaded.pop(key, None)
+                if self._snapshots is not None:
+                    self._snapshots.discard(key)
 
     def _first(self, key: str, counters: Counters) -> Partition:
         """Return a partition that is not in memory yet: as it was kept, or empty."""

@@ -17,6 +17,33 @@ from langchain_memengine.types import Filter, VectorPath
 
 
 @dataclass(frozen=True, slots=True)
+class Vantage:
+    """From where memory is looked at: what conversations learnt is not visible from everywhere.
+
+    Attributes:
+        thread_id: Conversation that asks; with ``head``.
+        head: Memory commits that its branch ends with, ``a+b``; ``""`` before the first one.
+            ``None`` looks from outside: every conversation as its newest branch has it.
+        as_of: Only what was known then (aware); ``None`` is now.
+    """
+
+    thread_id: str | None = None
+    head: str | None = None
+    as_of: datetime | None = None
+
+    def __post_init__(self) -> None:
+        """Reject a branch of no conversation.
+
+        Raises:
+            ConfigurationError: There is a head and no thread.
+        """
+        if self.head is not None and self.thread_id is None:
+            raise ConfigurationError(
+                f"head={self.head!r} is a branch of a thread. Pass its thread_id as well."
+            )
+
+
+@dataclass(frozen=True, slots=True)
 class Query:
     """One search, with everything decided.
 
@@ -29,6 +56,8 @@ class Query:
         filter: What may be returned.
         max_chars: Characters of all hits together; 0 is unlimited.
         max_tokens: Estimated tokens of all hits together; 0 is unlimited.
+        vantage: From where it is looked at what conversations learnt.
+        graph_hops: Relations that the graph leg follows; 0 leaves it out.
     """
 
     text: str
@@ -39,6 +68,8 @@ class Query:
     filter: Filter = field(default_factory=Filter)
     max_chars: int = 0
     max_tokens: int = 0
+    vantage: Vantage = Vantage()
+    graph_hops: int = 0
 
     def __post_init__(self) -> None:
         """Reject numbers that mean nothing.
@@ -46,7 +77,9 @@ class Query:
         Raises:
             ConfigurationError: A number is negative.
         """
-        for name in ("k", "max_chars", "max_tokens"):
+        if min(self.k, self.max_chars, self.max_tokens, self.graph_hops) >= 0:
+            return
+        for name in ("k", "max_chars", "max_tokens", "graph_hops"):
             if getattr(self, name) < 0:
                 raise ConfigurationError(f"{name}={getattr(self, name)} must not be negative.")
 
@@ -71,6 +104,9 @@ class Place(NamedTuple):
     decay: float
     bonus: float
     context_rank: int
+    author_boost: float
+    date_boost: float
+    graph_rank: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,15 +117,19 @@ class RankedView:
         candidates: What the legs know.
         ranked: Their order and scores.
         vector_path: Which index answered the vector leg.
+        vector_weight: Weight of the vector leg; ``None`` without one.
         min_cosine: Cosine that alone makes a hit.
         degraded: What made the answer poorer than asked.
+        hidden: Memory commits that cannot be seen from the query's vantage.
     """
 
     candidates: Candidates
     ranked: Ranked
     vector_path: VectorPath | None
+    vector_weight: float | None
     min_cosine: float
     degraded: tuple[str, ...]
+    hidden: frozenset[str] = frozenset()
 
     def places(self, positions: NDArray[np.int64]) -> list[Place]:
         """Return what is known of these candidates, in this order."""
@@ -107,8 +147,12 @@ class RankedView:
             scores.decay,
             scores.bonus,
             scores.context_rank,
+            scores.author_boost,
+            scores.date_boost,
+            scores.graph_rank,
         )
-        return list(map(Place, *(column[positions].tolist() for column in columns)))
+        values = [column[positions].tolist() for column in columns]
+        return list(map(Place._make, zip(*values, strict=True)))
 
 
 class Stopwatch:

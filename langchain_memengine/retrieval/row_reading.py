@@ -2,7 +2,25 @@
 
 from __future__ import annotations
 
+import json
+
 from langchain_memengine.storage.chunk_values import IndexRow
+
+AUTHOR_KEYS = ("author", "speaker", "sender", "name", "user")
+"""Metadata keys that tell who wrote a text; the first that is there counts."""
+
+_MAX_AUTHOR_CHARS = 100  # a longer one is no name
+_ROLES = frozenset({"user", "human", "assistant", "ai", "agent", "bot", "system", "tool"})
+
+
+def author(row: IndexRow) -> str:
+    """Return who wrote a chunk, by its metadata; ``""`` if that does not name a person."""
+    if row.metadata_json == "{}":
+        return ""
+    metadata = json.loads(row.metadata_json)
+    name = next((metadata[key] for key in AUTHOR_KEYS if metadata.get(key)), "")
+    is_name = isinstance(name, str) and len(name) <= _MAX_AUTHOR_CHARS
+    return name if is_name and name.lower() not in _ROLES else ""
 
 
 def group(row: IndexRow) -> str:

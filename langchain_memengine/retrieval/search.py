@@ -9,21 +9,29 @@ from math import isnan
 import numpy as np
 from numpy.typing import NDArray
 
-from langchain_memengine.config import MemEngineConfig
+from langchain_memengine.config import MemEngineConfig, Ranking
 from langchain_memengine.errors import EmbeddingError, StorageError
 from langchain_memengine.retrieval import fusion, legs
+from langchain_memengine.retrieval.branches import Branches
+from langchain_memengine.retrieval.chroma_client import EF_SEARCH
+from langchain_memengine.retrieval.chroma_follower import ChromaFollower
 from langchain_memengine.retrieval.embedding_cache import EmbeddingCache
-from langchain_memengine.retrieval.fusion import Ranked
+from langchain_memengine.retrieval.fusion import Candidates, Ranked
+from langchain_memengine.retrieval.graph_leg import GraphLeg, GraphQuery
 from langchain_memengine.retrieval.legs import VectorLeg
+from langchain_memengine.retrieval.mentions import with_mentions
 from langchain_memengine.retrieval.partitions import Partitions
 from langchain_memengine.retrieval.query import Place, Query, RankedView, Stopwatch
-from langchain_memengine.retrieval.vector_index import ChromaFollower, ChromaIndex
+from langchain_memengine.retrieval.separation import trusting
+from langchain_memengine.retrieval.vector_index import ChromaIndex
 from langchain_memengine.retrieval.view import View
 from langchain_memengine.storage import chunks
 from langchain_memengine.storage.chunk_values import StoredChunk
 from langchain_memengine.storage.database import Counters, Database, Transaction, to_ms
 from langchain_memengine.text.words import WordSplitter
-from langchain_memengine.types import Filter, Hit, Receipt, SearchResult, VectorPath
+from langchain_memengine.types import Filter, Hit, Receipt, SearchResult
+
+Ints = NDArray[np.int64]
 
 MAX_QUERY_WORDS = 64
 """Words of a query that are searched: its last ones, where the question stands."""
@@ -43,6 +51,7 @@ class Searcher:
         embedding: EmbeddingCache,
         config: MemEngineConfig,
         chroma: tuple[ChromaIndex, ChromaFollower] | None = None,
+        graph: GraphLeg | None = None,
     ) -> None:
         self._database = database
         self._partitions = partitions
@@ -50,6 +59,8 @@ class Searcher:
         self._embedding = embedding
         self._config = config
         self._chroma = chroma
+        self._branches = Branches()
+        self._graph = graph
 
     def search(self, query: Query) -> SearchResult:
         """Return the hits of a query, best first; none for an empty query.
@@ -102,7 +113,8 @@ class Searcher:
         model, degraded = self._model(tx, counters) if vector is not None else (None, [])
         with self._partitions.lock:
             view = self._partitions.view(tx, counters, query.partitions, model)
-            mask = _mask(tx, view, query.filter)
+            unseen = self._branches.unseen(tx, view, counters, query.vantage)
+            mask = legs.both(_mask(tx, view, query.filter), unseen.mask)
             watch.lap("follow")
             keyword = legs.keyword_leg(view, words, context=query.ranking.context_weight > 0)
             watch.lap("keyword")
@@ -112,18 +124,59 @@ class Searcher:
                 if view.unembedded:
                     degraded.append(f"vector: {view.unembedded} chunks have no embedding yet")
             watch.lap("vector")
-            found, positions = legs.candidates(view, keyword, leg, fetch_k, mask, to_ms(query.now))
-            ranked = fusion.rank(
-                found,
-                query.ranking,
-                min_cosine=self._min_cosine(view),
-                chance_cosine=view.unrelated.average,
-            )
+            ranking = trusting(query.ranking, view, leg)
+
+            def fused(graph: legs.GraphScores | None = None) -> tuple[Candidates, Ints, Ranked]:
+                found, positions = legs.candidates(
+                    view, keyword, leg, fetch_k, mask, to_ms(query.now), graph
+                )
+                found = with_mentions(found, positions, view, words, query)
+                return found, positions, self._fused(view, found, ranking)
+
+            found, positions, ranked = fused()
+            if query.graph_hops and self._graph is not None:
+                try:
+                    led_to = self._graph_scores(tx, self._graph, query, found, ranked)
+                except StorageError as error:
+                    degraded.append(f"graph: {error}")
+                else:
+                    found, positions, ranked = fused(legs.graph_scores(view, led_to, mask))
+                watch.lap("graph")
             if query.ranking.mmr_lambda is not None:
                 ranked = _diversified(view, positions, ranked, query.k, query.ranking.mmr_lambda)
             watch.lap("fuse")
-        path = leg.path if leg else None
-        return RankedView(found, ranked, path, self._min_cosine(view), tuple(degraded))
+        return RankedView(
+            found,
+            ranked,
+            leg.path if leg else None,
+            ranking.vector_weight if leg else None,
+            self._min_cosine(view),
+            tuple(degraded),
+            unseen.commits,
+        )
+
+    def _fused(self, view: View, found: Candidates, ranking: Ranking) -> Ranked:
+        return fusion.rank(
+            found,
+            ranking,
+            min_cosine=self._min_cosine(view),
+            chance_cosine=view.unrelated.average,
+        )
+
+    def _graph_scores(
+        self,
+        tx: Transaction,
+        graph: GraphLeg,
+        query: Query,
+        found: Candidates,
+        ranked: Ranked,
+    ) -> dict[int, float]:
+        """Return what the graph leads to from the query and from what was found without it."""
+        best = ranked.order
+        scores = ranked.fused[best] / max(float(ranked.fused[best].max(initial=0.0)), 1e-12)
+        asked = GraphQuery(query.text, query.graph_hops, query.partitions, query.now)
+        known = dict(zip(found.nums[best].tolist(), scores.tolist(), strict=True))
+        return graph.scores(tx, asked, known)
 
     def hits(self, tx: Transaction, query: Query, ranked: RankedView) -> Iterator[Hit]:
         """Read the rows of ranked candidates, best first, without those the last check drops."""
@@ -131,13 +184,17 @@ class Searcher:
         for start in range(0, len(order), query.k):
             places = ranked.places(order[start : start + query.k])
             rows = chunks.visible_by_num(
-                tx, [p.num for p in places], partitions=query.partitions, now=query.now
+                tx,
+                [p.num for p in places],
+                partitions=query.partitions,
+                now=query.now,
+                hidden=ranked.hidden,
             )
             found = [(place, rows[place.num]) for place in places if place.num in rows]
             if query.ranking.mmr_lambda is None:
                 found.sort(key=_by_score_age_id)
             for place, stored in found:
-                yield _hit(place, stored, ranked.vector_path, query.ranking.name)
+                yield _hit(place, stored, ranked, query.ranking.name)
 
     def _model(self, tx: Transaction, counters: Counters) -> tuple[str | None, list[str]]:
         """Return the model whose vectors can be searched, or what stands in the way."""
@@ -178,8 +235,11 @@ class Searcher:
     def _ask_chroma(
         self, view: View, vector: NDArray[np.float32], model: str, fetch_k: int
     ) -> list[NDArray[np.int64]] | None:
-        """Return Chroma's nearest chunk numbers by partition; ``None`` while it is catching up."""
-        if self._chroma is None:
+        """Return Chroma's nearest chunk numbers by partition.
+
+        ``None`` while it is catching up, and for more than its search looks at.
+        """
+        if self._chroma is None or fetch_k > EF_SEARCH:
             return None
         index, follower = self._chroma
         stale = [p for p in view.partitions if not index.is_current(p.key, model, p.changes)]
@@ -187,7 +247,9 @@ class Searcher:
             follower.want(partition.key, model)
         if stale:
             return None
-        return [index.nearest(p.key, model, vector, fetch_k) for p in view.partitions]
+        nearest = [index.nearest(p.key, model, p.changes, vector, fetch_k) for p in view.partitions]
+        found = [nums for nums in nearest if nums is not None]
+        return found if len(found) == len(nearest) else None
 
 
 def within_budget(hits: Iterator[Hit], query: Query) -> list[Hit]:
@@ -233,7 +295,7 @@ def _by_score_age_id(found: tuple[Place, StoredChunk]) -> tuple[float, float, st
     return -place.score, age, stored.id
 
 
-def _hit(place: Place, stored: StoredChunk, vector_path: VectorPath | None, ranking: str) -> Hit:
+def _hit(place: Place, stored: StoredChunk, ranked: RankedView, ranking: str) -> Hit:
     return Hit(
         id=stored.id,
         text=stored.text,
@@ -253,8 +315,9 @@ def _hit(place: Place, stored: StoredChunk, vector_path: VectorPath | None, rank
             bm25=place.bm25 or None,
             vector_rank=place.vector_rank or None,
             cosine=None if isnan(place.cosine) else place.cosine,
-            vector_path=vector_path if place.vector_rank else None,
+            vector_path=ranked.vector_path if place.vector_rank else None,
             context_rank=place.context_rank or None,
+            graph_rank=place.graph_rank or None,
             fused=place.fused,
             age_days=None if isnan(place.age_days) else place.age_days,
             decay=place.decay,
@@ -263,5 +326,8 @@ def _hit(place: Place, stored: StoredChunk, vector_path: VectorPath | None, rank
             ranking=ranking,
             origin=stored.origin,
             trust=stored.trust,
+            author_boost=place.author_boost,
+            date_boost=place.date_boost,
+            vector_weight=ranked.vector_weight,
         ),
     )

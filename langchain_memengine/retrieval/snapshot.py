@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import shutil
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +28,7 @@ from pydantic import BaseModel, ConfigDict
 
 from langchain_memengine.errors import StorageError
 from langchain_memengine.retrieval import array_files
+from langchain_memengine.retrieval.derived_files import remove
 from langchain_memengine.retrieval.partitions import Partition, Standing
 from langchain_memengine.storage.database import Counters
 from langchain_memengine.workspace.durable import make_folder, sync_folder
@@ -35,7 +36,7 @@ from langchain_memengine.workspace.files import write_atomic
 
 logger = logging.getLogger(__name__)
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 """Raised with every change of the files' meaning, so that older ones are built again."""
 
 MIN_CHUNKS = 500
@@ -44,7 +45,16 @@ MIN_CHUNKS = 500
 _MIN_LIVING = 0.5  # share of the slots; below, building again is better: it leaves no empty slot
 _MAX_DRIFT = 0.01  # share of the slots that may change until writing everything again pays
 _MANIFEST = "manifest.json"
-_SLOT_ARRAYS = ("event_days", "accesses", "lengths", "alive", "present", "groups", "places")
+_SLOT_ARRAYS = (
+    "event_days",
+    "accesses",
+    "lengths",
+    "alive",
+    "present",
+    "groups",
+    "places",
+    "authors",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +63,8 @@ class Origin:
 
     Attributes:
         store_id: The store.
-        database: Identity of the database, so that a new one in the same place is not mistaken
-            for the old one.
+        database: Identity of the database, so that a new one in the same place, or a backup that
+            was restored, is not mistaken for the old one.
         words: Fingerprint of the word splitter.
     """
 
@@ -130,11 +140,11 @@ def save(partition: Partition, folder: Path, origin: Origin) -> None:
         sync_folder(generation)
         write_atomic(home / _MANIFEST, manifest.model_dump_json(indent=1))
     except BaseException:
-        _remove(generation)
+        remove(generation)
         raise
     for old in home.iterdir():
         if old.is_dir() and old != generation:
-            _remove(old)
+            remove(old)
 
 
 def load(folder: Path, empty: Partition, origin: Origin, counters: Counters) -> Partition | None:
@@ -173,11 +183,16 @@ def load(folder: Path, empty: Partition, origin: Origin, counters: Counters) -> 
     return None
 
 
-def discard(folder: Path, key: str) -> None:
-    """Remove the snapshot of a partition, if there is one."""
-    home = folder_of(folder, key)
-    if home.is_dir():
-        _remove(home)
+def newest_change(folder: Path, database: str) -> int:
+    """Return the highest change that a snapshot of this database reflects, 0 if there is none."""
+    changes = (one.changes for _, one in _manifests(folder) if one.database == database)
+    return max(changes, default=0)
+
+
+def unlisted(folder: Path) -> list[Path]:
+    """Return the generations that no manifest names: a crash left them, or they are written now."""
+    listed = {path.parent / manifest.generation for path, manifest in _manifests(folder)}
+    return [path for path in folder.glob("*/*") if path.is_dir() and path not in listed]
 
 
 class _Extent(NamedTuple):
@@ -245,8 +260,7 @@ class Snapshots:
         extent = _Extent.of(partition)
         kept = self._kept.get(partition.key)
         if not extent.is_worthwhile:
-            discard(self._folder, partition.key)
-            self._kept.pop(partition.key, None)
+            self.discard(partition.key)
             return
         if kept is not None and extent.is_near(kept):
             return
@@ -261,6 +275,18 @@ class Snapshots:
             )
         else:
             self._kept[partition.key] = extent
+
+    def discard(self, key: str) -> None:
+        """Remove the snapshot of a partition, if this process may."""
+        if self._writes:
+            remove(folder_of(self._folder, key))
+            self._kept.pop(key, None)
+
+
+def _manifests(folder: Path) -> Iterator[tuple[Path, _Manifest]]:
+    for path in folder.glob(f"*/{_MANIFEST}"):
+        with suppress(OSError, ValueError):  # one that is damaged is not used anyway
+            yield path, _Manifest.model_validate_json(path.read_bytes())
 
 
 def _read(folder: Path, manifest: _Manifest) -> tuple[array_files.Arrays, array_files.Texts]:
@@ -281,8 +307,3 @@ def _require_consistent(arrays: array_files.Arrays, texts: array_files.Texts) ->
     wrong = [name for name, length in lengths.items() if len(arrays[name]) != length]
     if wrong or ("matrix" in arrays and arrays["matrix"].shape[1:] != (slots,)):
         raise ValueError(f"lengths do not fit together: {', '.join(wrong) or 'matrix'}")
-
-
-def _remove(folder: Path) -> None:
-    with suppress(OSError):  # another process has it mapped on Windows: the next save removes it
-        shutil.rmtree(folder)

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-_BLOCK = 64
+_BLOCKS_A_RANK = 2
+"""More blocks give a closer bound, fewer are sorted faster."""
 
 
 def top(scores: NDArray[Any], k: int, *, above: float) -> NDArray[np.int64]:
@@ -18,11 +19,9 @@ def top(scores: NDArray[Any], k: int, *, above: float) -> NDArray[np.int64]:
         k: How many, at least 1.
         above: Scores up to this are left out.
     """
-    candidates = np.flatnonzero(scores >= max(_threshold(scores, k), above))
-    found = scores[candidates]
-    order = np.argsort(-found, kind="stable")[:k]
-    if len(order) and found[order[-1]] <= above:
-        order = order[found[order] > above]
+    least = _threshold(scores, k)
+    (candidates,) = (scores >= least if least > above else scores > above).nonzero()
+    order = (-scores[candidates]).argsort(kind="stable")[:k]
     return candidates[order].astype(np.int64, copy=False)
 
 
@@ -30,11 +29,13 @@ def _threshold(scores: NDArray[Any], k: int) -> float:
     """Return a lower bound of the k-th highest score, close to it.
 
     The maxima of blocks are scores themselves, so the k-th highest of them is no higher than the
-    k-th highest score. Finding it reads the scores once and sorts only one in 64.
+    k-th highest score. Finding it reads the scores once and sorts few of them. A block is every
+    so-many-th score: the maxima of all blocks are then found side by side.
     """
-    blocks = len(scores) // _BLOCK
-    if blocks > k:
-        scores = scores[: blocks * _BLOCK].reshape(blocks, _BLOCK).max(axis=1)
+    blocks = _BLOCKS_A_RANK * k
+    if len(scores) >= 2 * blocks:
+        size = len(scores) // blocks
+        scores = scores[: blocks * size].reshape(size, blocks).max(axis=0)
     if len(scores) <= k:
         return -np.inf
     return float(np.partition(scores, len(scores) - k)[len(scores) - k])

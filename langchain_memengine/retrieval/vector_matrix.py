@@ -7,14 +7,14 @@ rows of it one after the other, which is about twice as fast as a dot product fo
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
 from functools import cache
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import LibController, ThreadpoolController
 
 from langchain_memengine.retrieval.growing import GrowingArray
 
@@ -22,6 +22,10 @@ FloatArray = NDArray[np.float32]
 
 NO_COSINE = -2.0
 """Stands for "no embedding" in arrays of cosines: below every cosine."""
+
+_GROUP = 16
+"""Slots are multiplied in whole groups: BLAS sums the rest of a row up in another order, and the
+last digit of a cosine would depend on the slot."""
 
 _SAMPLED_PAIRS = 400
 _FEW_VECTORS = 16
@@ -39,15 +43,61 @@ class Unrelated(NamedTuple):
     rarely_over: float
 
 
-def one_blas_thread() -> AbstractContextManager[object]:
-    """Keep a product on one thread: a second one spins longer than it helps, at any size here."""
-    limit: AbstractContextManager[object] = _blas().limit(limits=1)
-    return limit
+class OneBlasThread:
+    """Keeps products on one thread: a second one spins longer than it helps, at any size here.
+
+    The limit is the process's. Of several threads inside at once, the first to enter sets it and
+    the last to leave puts back what was there.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._inside = 0
+        self._before: list[int] = []
+
+    def __enter__(self) -> None:
+        """Set the limit, unless another thread has."""
+        with self._lock:
+            self._inside += 1
+            if self._inside == 1:
+                self._before = [library.num_threads for library in _blas_libraries()]
+                for library in _blas_libraries():
+                    library.set_num_threads(1)
+
+    def __exit__(self, *_: object) -> None:
+        """Lift the limit, unless another thread is still inside."""
+        with self._lock:
+            self._inside -= 1
+            if not self._inside:
+                for library, threads in zip(_blas_libraries(), self._before, strict=True):
+                    library.set_num_threads(threads)
+
+
+ONE_BLAS_THREAD = OneBlasThread()
 
 
 @cache
-def _blas() -> ThreadpoolController:
-    return ThreadpoolController().select(user_api="blas")
+def _blas_libraries() -> Sequence[LibController]:
+    """Return the handles themselves: the limit of threadpoolctl costs ten times as much."""
+    libraries: list[LibController] = ThreadpoolController().select(user_api="blas").lib_controllers
+    return libraries
+
+
+def _whole_groups(slots: int) -> int:
+    return -(-slots // _GROUP) * _GROUP
+
+
+def _products(query: FloatArray, matrix: FloatArray, slots: int) -> FloatArray:
+    """Return the dot products of the first ``slots`` columns, as whole groups give them."""
+    width = _whole_groups(slots)
+    if matrix.shape[1] >= width:
+        products: FloatArray = query @ matrix[:, :width]
+        return products[:slots]
+    # A matrix that was saved has no spare room: its last group is filled up here.
+    rest = slots % _GROUP
+    last = np.zeros((len(matrix), _GROUP), np.float32)
+    last[:, :rest] = matrix[:, slots - rest : slots]
+    return np.concatenate([query @ matrix[:, : slots - rest], (query @ last)[:rest]])
 
 
 class VectorMatrix:
@@ -83,7 +133,7 @@ class VectorMatrix:
         """Make room for ``slots`` slots, the new ones without vectors."""
         self._present.grow_to(slots)
         if self._room is not None and slots > self._room.shape[1]:
-            capacity = max(slots, self._room.shape[1] * 5 // 4 + 64)
+            capacity = _whole_groups(max(slots, self._room.shape[1] * 5 // 4 + 64))
             room = np.zeros((len(self._room), capacity), np.float32)
             room[:, : self._room.shape[1]] = self._room
             self._room = room
@@ -93,7 +143,8 @@ class VectorMatrix:
         if not len(slots):
             return
         if self._room is None:
-            self._room = np.zeros((vectors.shape[1], len(self._present)), np.float32)
+            width = _whole_groups(len(self._present))
+            self._room = np.zeros((vectors.shape[1], width), np.float32)
         self._room[:, slots] = vectors.T
         self._present.values[slots] = True
 
@@ -106,8 +157,8 @@ class VectorMatrix:
         present = self._present.values
         if self._room is None:
             return np.full(len(present), NO_COSINE, np.float32)
-        with one_blas_thread():
-            cosines: FloatArray = query @ self._room[:, : len(present)]
+        with ONE_BLAS_THREAD:
+            cosines = _products(query, self._room, len(present))
         if not present.all():
             cosines[~present] = NO_COSINE
         return cosines

@@ -109,6 +109,7 @@ class IndexRow:
         text_hash: Key of its embedding.
         event_ms: When what it tells happened; ``None`` never ages.
         thread_id: Conversation it belongs to, if any.
+        metadata_json: The user's own values.
     """
 
     num: int
@@ -118,6 +119,7 @@ class IndexRow:
     text_hash: str
     event_ms: int | None
     thread_id: str | None = None
+    metadata_json: str = "{}"
 
 
 class FilterRow(NamedTuple):

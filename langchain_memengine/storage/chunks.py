@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -77,6 +77,7 @@ def index_rows(tx: Transaction, partition: str, *, after_seq: int = 0) -> list[I
         chunks.c.text_hash,
         chunks.c.event_at,
         chunks.c.thread_id,
+        chunks.c["metadata"],
     )
     rows = tx.connection.execute(
         select(*columns)
@@ -165,9 +166,16 @@ _BY_ID = _STORED.where(
 
 
 def visible_by_num(
-    tx: Transaction, nums: Sequence[int], *, partitions: Sequence[str], now: datetime
+    tx: Transaction,
+    nums: Sequence[int],
+    *,
+    partitions: Sequence[str],
+    now: datetime,
+    hidden: Collection[str] = (),
 ) -> dict[int, StoredChunk]:
     """Return the chunks with these numbers that exist, may be read and are valid now.
+
+    Those of a hidden memory commit are left out.
 
     This is the last check of a search: what it does not return is no hit, whatever a derived
     index says.
@@ -179,9 +187,30 @@ def visible_by_num(
         rows = _BY_NUM.rows(tx.connection, {"nums": list(batch)})
         for stored in map(StoredChunk._make, rows):
             place = (stored.store_id, stored.partition_key)
-            if place in readable and stored.is_valid(now_ms):
+            is_hidden = bool(hidden) and stored.commit_id in hidden
+            if place in readable and stored.is_valid(now_ms) and not is_hidden:
                 visible[stored.num] = stored
     return visible
+
+
+def by_ids(
+    tx: Transaction, chunk_ids: Sequence[str], *, partitions: Sequence[str], now: datetime
+) -> dict[str, StoredChunk]:
+    """Return those of the chunks with these ids that may be read and are valid now."""
+    now_ms = to_ms(now)
+    found = {}
+    for batch in batches(chunk_ids):
+        rows = tx.connection.execute(
+            _STORED.where(
+                chunks.c.store_id == tx.store_id,
+                chunks.c.id.in_(batch),
+                chunks.c.partition_key.in_(list(partitions)),
+            )
+        )
+        for stored in map(StoredChunk._make, rows):
+            if stored.is_valid(now_ms):
+                found[stored.id] = stored
+    return found
 
 
 def by_id(tx: Transaction, chunk_id: str, *, partitions: Sequence[str]) -> StoredChunk:

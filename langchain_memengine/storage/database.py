@@ -19,6 +19,7 @@ from langchain_memengine.storage.statements import HotQuery
 
 CHANGES = "changes"
 ACCESSES = "accesses"
+COMMITS = "commits"
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _COUNTERS = HotQuery(
@@ -40,6 +41,12 @@ def to_ms(moment: datetime | None) -> int | None:
     return None if moment is None else (moment - _EPOCH) // timedelta(milliseconds=1)
 
 
+@overload
+def from_ms(milliseconds: int) -> datetime: ...
+@overload
+def from_ms(milliseconds: None) -> None: ...
+@overload
+def from_ms(milliseconds: int | None) -> datetime | None: ...
 def from_ms(milliseconds: int | None) -> datetime | None:
     """Return the aware UTC datetime of milliseconds since 1970."""
     return None if milliseconds is None else _EPOCH + timedelta(milliseconds=milliseconds)
@@ -47,10 +54,11 @@ def from_ms(milliseconds: int | None) -> datetime | None:
 
 @dataclass(frozen=True, slots=True)
 class Counters:
-    """Where the store stands: its visible changes and its access counts."""
+    """Where the store stands: its visible changes, its access counts and its moved heads."""
 
     changes: int
     accesses: int
+    commits: int = 0
 
 
 @dataclass(slots=True)
@@ -82,6 +90,11 @@ class Transaction:
         """This transaction's value of the counter of access counts; taken at the first use."""
         return self._take(ACCESSES)
 
+    @property
+    def commit_seq(self) -> int:
+        """This transaction's value of the counter of commits; taken at the first use."""
+        return self._take(COMMITS)
+
     def touch(self) -> None:
         """Bump the change counter, for a change that no row's ``seq`` tells."""
         self._take(CHANGES)
@@ -96,9 +109,9 @@ class Transaction:
         return self._taken[name]
 
     def counters(self) -> Counters:
-        """Return both counters in one statement."""
+        """Return all counters in one statement."""
         values = dict(_COUNTERS.rows(self.connection, {"store_id": self.store_id}))
-        return Counters(values[CHANGES], values[ACCESSES])
+        return Counters(values[CHANGES], values[ACCESSES], values[COMMITS])
 
     def get_meta(self, key: str) -> str | None:
         """Return a value noted about the store, or ``None``."""
@@ -117,7 +130,7 @@ def _tell_nobody() -> None:
 
 
 class Database:
-    """The state database of one store.
+    """A database of one store: its state, unless another schema is named.
 
     Attributes:
         on_queued_jobs: Called after a commit that put jobs.
@@ -131,6 +144,7 @@ class Database:
         now: datetime,
         busy_timeout_ms: int,
         read_only: bool = False,
+        schema: migrations.Schema = migrations.STATE,
     ) -> None:
         """Connect, and bring the schema up to date unless read-only.
 
@@ -142,6 +156,7 @@ class Database:
         self.store_id = store_id
         self.read_only = read_only
         self.on_queued_jobs: Callable[[], None] = _tell_nobody
+        self._schema = schema
         self._engine = dialects.connect(url, busy_timeout_ms=busy_timeout_ms, read_only=read_only)
         self._gate: contextlib.AbstractContextManager[object] = (
             threading.RLock()
@@ -157,14 +172,17 @@ class Database:
             raise
 
     def _prepare_schema(self, now: datetime) -> None:
+        steps, log = self._schema.migrations, self._schema.log
         if self.read_only:
             with self.read() as tx:
-                migrations.check(tx.connection)
-                _require_counters(tx.connection, self.store_id)
+                migrations.check(tx.connection, steps, log)
+                if self._schema.counts_changes:
+                    _require_counters(tx.connection, self.store_id)
         else:
             with self._writing() as connection:
-                migrations.migrate(connection, to_ms(now))
-                _ensure_counters(connection, self.store_id)
+                migrations.migrate(connection, to_ms(now), steps, log)
+                if self._schema.counts_changes:
+                    _ensure_counters(connection, self.store_id)
 
     @contextlib.contextmanager
     def read(self) -> Iterator[Transaction]:
@@ -229,6 +247,42 @@ class Database:
         self._engine.dispose()
 
 
+class LazyDatabase:
+    """A database that is opened, and made, when it is first used.
+
+    Args:
+        opened: Opens it.
+        was_made: Tells whether somebody has made it already.
+    """
+
+    def __init__(self, opened: Callable[[], Database], was_made: Callable[[], bool]) -> None:
+        self._open = opened
+        self._was_made = was_made
+        self._database: Database | None = None
+        self._lock = threading.Lock()
+
+    @property
+    def is_there(self) -> bool:
+        """Whether there is anything to read."""
+        return self._database is not None or self._was_made()
+
+    def get(self) -> Database:
+        """Return the database.
+
+        Raises:
+            StorageError: It cannot be opened.
+        """
+        with self._lock:
+            if self._database is None:
+                self._database = self._open()
+            return self._database
+
+    def close(self) -> None:
+        """Close it, if it was opened; a later use says that it is closed."""
+        if self._database is not None:
+            self._database.close()
+
+
 @contextlib.contextmanager
 def _named_errors() -> Iterator[None]:
     try:
@@ -241,7 +295,7 @@ def _missing_counters(connection: Connection, store_id: str) -> list[str]:
     present = set(
         connection.execute(select(counters.c.name).where(counters.c.store_id == store_id)).scalars()
     )
-    return [name for name in (CHANGES, ACCESSES) if name not in present]
+    return [name for name in (CHANGES, ACCESSES, COMMITS) if name not in present]
 
 
 def _ensure_counters(connection: Connection, store_id: str) -> None:

@@ -196,8 +196,13 @@ def passing_locked(statement: Select[Any]) -> Select[Any]:
 
 
 def named_error(error: DBAPIError) -> StorageError:
+    """Return the error of this package for one of SQLAlchemy's."""
+    return named_sqlite_error(error.orig)
+
+
+def named_sqlite_error(error: BaseException | None) -> StorageError:
     """Return the error of this package for one of the driver's."""
-    code = getattr(error.orig, "sqlite_errorcode", None)
+    code = getattr(error, "sqlite_errorcode", None)
     primary = code & 0xFF if code is not None else None
     if primary in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
         return StoreBusyError(
@@ -211,12 +216,13 @@ def named_error(error: DBAPIError) -> StorageError:
         )
     if primary in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
         return StorageError(
-            "The state database is damaged and was left untouched. Restore it from a backup, or "
-            "move it aside and sync the files again."
+            "The state database is damaged and was left untouched. Run `memengine restore FILE` "
+            "with a backup made by `memengine backup`. Without one, move memory.sqlite aside and "
+            "sync again: that brings back the files, not the texts that were only stored."
         )
     if primary in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}:
         return StorageError(
-            f"The state database cannot be opened or written ({error.orig}). Check that its folder "
+            f"The state database cannot be opened or written ({error}). Check that its folder "
             "exists and its permissions, or open the engine with read_only=True."
         )
-    return StorageError(f"The database refused the operation: {error.orig}")
+    return StorageError(f"The database refused the operation: {error}")

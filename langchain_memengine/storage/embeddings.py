@@ -129,6 +129,16 @@ def count_zeros(tx: Transaction, model: str) -> int:
     ).scalar_one()
 
 
+def count_of_partition(tx: Transaction, partition: str, model: str) -> int:
+    """Return how many chunks of a partition have a vector of this model."""
+    return tx.connection.execute(
+        select(func.count())
+        .select_from(chunks)
+        .join(embeddings, _embedding_of_chunk(model))
+        .where(chunks.c.store_id == tx.store_id, chunks.c.partition_key == partition)
+    ).scalar_one()
+
+
 def delete_model(tx: Transaction, model: str) -> int:
     """Remove every vector of a model; return how many there were."""
     return tx.connection.execute(

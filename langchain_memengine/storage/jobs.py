@@ -13,7 +13,7 @@ from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import and_, case, delete, null, or_, select, update
+from sqlalchemy import ColumnElement, and_, case, delete, null, select, update
 
 from langchain_memengine.errors import ConfigurationError, JobError, UnknownJobKindError
 from langchain_memengine.storage import dialects
@@ -87,16 +87,12 @@ def claim(
         lease_seconds: How long the worker has it to itself without a heartbeat.
         token: A value that no claim had before.
     """
-    statement = (
-        select(jobs.c.num)
-        .where(jobs.c.store_id == tx.store_id, jobs.c.kind.in_(kinds))
-        .where(or_(is_due(now), and_(is_abandoned(now), jobs.c.attempts < jobs.c.max_attempts)))
-        .order_by(jobs.c.run_at, jobs.c.num)
-        .limit(1)
-    )
-    num = tx.connection.execute(dialects.passing_locked(statement)).scalar_one_or_none()
-    if num is None:
+    # One statement for both conditions would read every waiting job instead of the index.
+    takeable = (is_due(now), and_(is_abandoned(now), jobs.c.attempts < jobs.c.max_attempts))
+    found = [first for one in takeable if (first := _first(tx, kinds, one)) is not None]
+    if not found:
         return None
+    _, num = min(found)
     tx.connection.execute(
         update(jobs)
         .where(jobs.c.num == num)
@@ -238,6 +234,20 @@ def prune(tx: Transaction, *, before: datetime) -> int:
             jobs.c.keeps_key.is_(False),
         )
     ).rowcount
+
+
+def _first(
+    tx: Transaction, kinds: Collection[str], condition: ColumnElement[bool]
+) -> tuple[int, int] | None:
+    """Return when the first job that meets a condition was to run, and its number."""
+    statement = (
+        select(jobs.c.run_at, jobs.c.num)
+        .where(jobs.c.store_id == tx.store_id, jobs.c.kind.in_(kinds), condition)
+        .order_by(jobs.c.run_at, jobs.c.num)
+        .limit(1)
+    )
+    row = tx.connection.execute(dialects.passing_locked(statement)).one_or_none()
+    return None if row is None else (row.run_at, row.num)
 
 
 def _finished(state: JobState, now: datetime, error: str | None) -> dict[str, Any]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
-from sqlalchemy import Connection, inspect, select
+from sqlalchemy import Connection, Table, inspect, select
 
 from langchain_memengine.errors import SchemaVersionError, StorageError
 from langchain_memengine.storage import schema
@@ -23,30 +24,70 @@ def m002_jobs(connection: Connection) -> None:
     schema.metadata.create_all(connection, tables=schema.JOB_TABLES)
 
 
+def m003_conversations(connection: Connection) -> None:
+    """Create messages, archive, history and sessions, and the index of chunks by commit."""
+    schema.metadata.create_all(connection, tables=schema.CONVERSATION_TABLES)
+    by_commit = next(index for index in schema.chunks.indexes if index.name == "ix_chunks_commit")
+    by_commit.create(connection, checkfirst=True)
+
+
+def m004_experiences(connection: Connection) -> None:
+    """Create what agents learnt from their runs."""
+    schema.metadata.create_all(connection, tables=schema.EXPERIENCE_TABLES)
+
+
 MIGRATIONS: Sequence[Migration] = (
     ("m001_initial", m001_initial),
     ("m002_jobs", m002_jobs),
+    ("m003_conversations", m003_conversations),
+    ("m004_experiences", m004_experiences),
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """One set of tables that a database holds; two sets may share a database.
+
+    Attributes:
+        migrations: How the tables come about, in order.
+        log: Table of the migrations that were applied.
+        counts_changes: Whether the change counter is among the tables.
+    """
+
+    migrations: Sequence[Migration]
+    log: Table
+    counts_changes: bool = True
+
+
+STATE = Schema(MIGRATIONS, schema_migrations)
+"""The tables of the state database."""
+
+
 def migrate(
-    connection: Connection, now_ms: int | None, migrations: Sequence[Migration] = MIGRATIONS
+    connection: Connection,
+    now_ms: int | None,
+    migrations: Sequence[Migration] = MIGRATIONS,
+    log: Table = schema_migrations,
 ) -> list[str]:
     """Apply what is missing, in order; return the names applied.
 
     Raises:
         SchemaVersionError: The database has migrations this release does not know.
     """
-    schema.metadata.create_all(connection, tables=[schema_migrations])
-    applied = _applied(connection, migrations)
+    log.metadata.create_all(connection, tables=[log])
+    applied = _applied(connection, migrations, log)
     todo = [migration for migration in migrations if migration[0] not in applied]
     for name, change in todo:
         change(connection)
-        connection.execute(schema_migrations.insert().values(name=name, applied_at=now_ms))
+        connection.execute(log.insert().values(name=name, applied_at=now_ms))
     return [name for name, _ in todo]
 
 
-def check(connection: Connection, migrations: Sequence[Migration] = MIGRATIONS) -> None:
+def check(
+    connection: Connection,
+    migrations: Sequence[Migration] = MIGRATIONS,
+    log: Table = schema_migrations,
+) -> None:
     """Verify that the schema is this release's, for a reader that may not change it.
 
     Raises:
@@ -54,17 +95,15 @@ def check(connection: Connection, migrations: Sequence[Migration] = MIGRATIONS) 
         StorageError: The database is empty or older than this release.
     """
     known = {name for name, _ in migrations}
-    if not inspect(connection).has_table(schema_migrations.name) or known - _applied(
-        connection, migrations
-    ):
+    if not inspect(connection).has_table(log.name) or known - _applied(connection, migrations, log):
         raise StorageError(
             "The database has no store of this release and read_only=True forbids to make one. "
             "Open it once without read_only."
         )
 
 
-def _applied(connection: Connection, migrations: Sequence[Migration]) -> set[str]:
-    applied = set(connection.execute(select(schema_migrations.c.name)).scalars())
+def _applied(connection: Connection, migrations: Sequence[Migration], log: Table) -> set[str]:
+    applied = set(connection.execute(select(log.c.name)).scalars())
     unknown = sorted(applied - {name for name, _ in migrations})
     if unknown:
         raise SchemaVersionError(unknown)

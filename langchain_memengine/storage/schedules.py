@@ -103,7 +103,8 @@ def next_scheduled(tx: Transaction) -> datetime | None:
         schedules.c.enabled,
         schedules.c.kind.in_(JOB_KINDS),
     )
-    return from_ms(tx.connection.execute(statement).scalar_one())
+    first: int | None = tx.connection.execute(statement).scalar_one()
+    return from_ms(first)
 
 
 def put_due(tx: Transaction, *, now: datetime) -> list[int]:

@@ -110,6 +110,7 @@ chunks = Table(
     Index("ix_chunks_partition", "store_id", "partition_key", "num"),
     Index("ix_chunks_seq", "store_id", "seq"),
     Index("ix_chunks_text_hash", "store_id", "text_hash"),
+    Index("ix_chunks_commit", "store_id", "commit_id"),
     # Numbers are never used twice: derived indexes and tombstones name chunks by number.
     sqlite_autoincrement=True,
 )
@@ -267,6 +268,113 @@ schedules = Table(
     PrimaryKeyConstraint("store_id", "name"),
 )
 
+# A moved head takes the next value of the counter of commits, so that readers know what is new.
+head_changes = Table(
+    "head_changes",
+    metadata,
+    Column("num", _RowNumber, primary_key=True, autoincrement=True),
+    _store(),
+    Column("thread_id", String(255), nullable=False),
+    Column("heads", Text, nullable=False),
+    _time("at", nullable=False),
+    Column("seq", BigInteger, nullable=False),
+    Index("ix_head_changes_seq", "store_id", "seq"),
+    sqlite_autoincrement=True,
+)
+
+# The key is a hash of owner, thread, message id and content: the same message may be archived on
+# two branches, and an edited one has the same id and other content.
+messages = Table(
+    "messages",
+    metadata,
+    _store(),
+    Column("key", String(64), nullable=False),
+    Column("owner", String(255), nullable=False),
+    Column("thread_id", String(255), nullable=False),
+    Column("message_id", String(255), nullable=False),
+    Column("body", Text, nullable=False),
+    _time("created_at", nullable=False),
+    PrimaryKeyConstraint("store_id", "key"),
+    Index("ix_messages_thread", "store_id", "thread_id", "message_id"),
+)
+
+archived_messages = Table(
+    "archived_messages",
+    metadata,
+    Column("num", _RowNumber, primary_key=True, autoincrement=True),
+    _store(),
+    Column("commit_id", String(64), nullable=False),
+    Column("message_key", String(64), nullable=False),
+    UniqueConstraint("store_id", "commit_id", "message_key", name="uq_archived_messages"),
+    Index("ix_archived_messages_key", "store_id", "message_key"),
+    sqlite_autoincrement=True,
+)
+
+history_messages = Table(
+    "history_messages",
+    metadata,
+    Column("num", _RowNumber, primary_key=True, autoincrement=True),
+    _store(),
+    Column("owner", String(255), nullable=False),
+    Column("thread_id", String(255), nullable=False),
+    Column("message_id", String(255), nullable=False),
+    Column("message_key", String(64), nullable=False),
+    UniqueConstraint("store_id", "owner", "thread_id", "message_id", name="uq_history_messages"),
+    Index("ix_history_messages_key", "store_id", "message_key"),
+    sqlite_autoincrement=True,
+)
+
+sessions = Table(
+    "sessions",
+    metadata,
+    _store(),
+    Column("id", String(64), nullable=False),
+    Column("owner", String(255), nullable=False),
+    Column("thread_id", String(255), nullable=False),
+    Column("sources", Text, nullable=False),
+    _time("created_at", nullable=False),
+    _time("archived_at"),
+    PrimaryKeyConstraint("store_id", "id"),
+    Index("ix_sessions_thread", "store_id", "thread_id"),
+)
+
+session_recalls = Table(
+    "session_recalls",
+    metadata,
+    Column("num", _RowNumber, primary_key=True, autoincrement=True),
+    _store(),
+    Column("session_id", String(64), nullable=False),
+    Column("query", Text, nullable=False),
+    Column("head", Text),
+    Column("hits", Text, nullable=False),
+    _time("at", nullable=False),
+    Index("ix_session_recalls_session", "store_id", "session_id", "num"),
+    sqlite_autoincrement=True,
+)
+
+experiences = Table(
+    "experiences",
+    metadata,
+    _store(),
+    Column("id", String(64), nullable=False),
+    Column("kind", String(32), nullable=False),
+    Column("intent", Text, nullable=False),
+    Column("solution", Text, nullable=False),
+    Column("success_score", Float, nullable=False),
+    Column("tags", Text, nullable=False),
+    Column("user", String(255), nullable=False),
+    Column("session", String(255), nullable=False),
+    Column("weight", Float, nullable=False),
+    Column("use_count", Integer, nullable=False),
+    _time("created_at", nullable=False),
+    _time("last_used_at"),
+    _time("decayed_at"),
+    Column("seq", BigInteger, nullable=False),
+    PrimaryKeyConstraint("store_id", "id"),
+    Index("ix_experiences_user", "store_id", "user", "created_at"),
+    Index("ix_experiences_seq", "store_id", "seq"),
+)
+
 schema_migrations = Table(
     "schema_migrations",
     metadata,
@@ -291,3 +399,13 @@ INITIAL_TABLES = (
 )
 
 JOB_TABLES = (jobs, schedules)
+CONVERSATION_TABLES = (
+    head_changes,
+    messages,
+    archived_messages,
+    history_messages,
+    sessions,
+    session_recalls,
+)
+
+EXPERIENCE_TABLES = (experiences,)

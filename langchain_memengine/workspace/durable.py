@@ -82,7 +82,10 @@ def written_beside(path: Path, text: str) -> Iterator[Path]:
     except OSError as error:
         raise storage_error(path, error) from error
     finally:
-        temporary.unlink(missing_ok=True)
+        # A rest that cannot be removed is the doctor's: it must neither hide the error above nor
+        # make a change that was put in place look as if it had failed.
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
 
 
 def put_in_place(temporary: Path, path: Path) -> None:

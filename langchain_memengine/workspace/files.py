@@ -11,7 +11,7 @@ import os
 import re
 import stat
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import uuid4
 
@@ -70,16 +70,19 @@ class FileStat:
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """What a walk over a root found, both lists sorted by path.
+    """What a walk over a root found, each list sorted by path.
+
+    A path that ends with ``/`` is a whole folder: nothing is known about the files in it.
 
     Attributes:
         files: Regular files to read.
-        skipped: What matches but is not read. A path that ends with ``/`` is a whole folder:
-            nothing is known about the files in it.
+        skipped: What matches but is not read.
+        failed: What the operating system would not show; the next walk may see it.
     """
 
     files: list[FileStat]
     skipped: list[FileProblem]
+    failed: list[FileProblem] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +115,7 @@ def scan(root: Path, include: Sequence[str], exclude: Sequence[str], max_bytes: 
     """
     wanted, unwanted = path_patterns(include, exclude)
     found = Scan([], [])
-    for path, entry in walk(root, unwanted, found.skipped):
+    for path, entry in walk(root, unwanted, found.skipped, found.failed):
         if not wanted.match(path):
             continue
         try:
@@ -121,13 +124,15 @@ def scan(root: Path, include: Sequence[str], exclude: Sequence[str], max_bytes: 
         except FileNotFoundError:  # deleted since it was listed
             continue
         except OSError as error:
-            reason = error.strerror or str(error)
+            found.failed.append(problem(path, error.strerror or str(error)))
+            continue
         if reason:
             found.skipped.append(problem(path, reason))
         else:
             found.files.append(FileStat(path, status.st_size, _mtime_ns(status)))
     found.files.sort(key=lambda file: file.path)
-    found.skipped.sort(key=lambda problem: problem.path)
+    for problems in (found.skipped, found.failed):
+        problems.sort(key=lambda problem: problem.path)
     return found
 
 

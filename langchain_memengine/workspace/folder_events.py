@@ -139,7 +139,7 @@ def _tree(folder: WatchedFolder) -> _Tree:
     wanted, unwanted = path_patterns(folder.include, folder.exclude)
     identity = _identity(root)
     entered: list[str] = []
-    for _ in walk(root, unwanted, [], entered):
+    for _ in walk(root, unwanted, [], [], entered):
         pass
     folders = frozenset(os.path.normpath(root / name) for name in entered)
     return _Tree(root, wanted, unwanted, folders, identity)

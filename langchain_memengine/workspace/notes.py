@@ -114,16 +114,23 @@ class Workspace:
     notes: Notes
     owner: str = ""
 
-    def append_daily(self, now: datetime, stage: str, body: str) -> str:
+    def append_daily(self, now: datetime, stage: str, body: str, *, key: str = "") -> str:
         """Add ``## HH:MM — <stage>`` and a body to the day's event log; return its name.
+
+        A ``key`` is kept in a comment behind the body; nothing is added to a log that has it.
 
         Raises:
             ConfigurationError: ``now`` has no time zone.
         """
         moment = _in_utc(now)
-        entry = f"## {moment:%H:%M} — {_one_line(stage)}\n\n{body}\n"
+        mark = f"<!-- key:{_inert(key)} -->" if key else ""
+        entry = f"## {moment:%H:%M} — {_one_line(stage)}\n\n{body}\n" + (
+            f"{mark}\n" if mark else ""
+        )
         name = owner_prefix(self.owner) + daily_name(moment)
-        self.notes.update(name, lambda old: _with_section(old, entry))
+        self.notes.update(
+            name, lambda old: old if mark and mark in old else _with_section(old, entry)
+        )
         return name
 
     def write_task_summary(self, task_id: str, title: str, body: str) -> str:

@@ -21,13 +21,14 @@ def walk(
     root: Path,
     unwanted: re.Pattern[str],
     skipped: list[FileProblem],
+    failed: list[FileProblem],
     entered: list[str] | None = None,
 ) -> Iterator[tuple[str, os.DirEntry[str]]]:
     """Yield all that is no folder, with its root-relative path, in no particular order.
 
-    A folder that ``unwanted`` matches is not entered. One that cannot be entered, or is a link, is
-    added to ``skipped``, with a ``/`` at the end. Those that were listed are added to ``entered``,
-    with a ``/`` at the end as well; the root is ``""``.
+    A folder that ``unwanted`` matches is not entered. One that is a link is added to ``skipped``,
+    one that cannot be listed to ``failed``, and one that was listed to ``entered``, each with a
+    ``/`` at the end; the root is ``""``.
 
     Raises:
         ConfigurationError: ``root`` itself cannot be listed.
@@ -35,7 +36,7 @@ def walk(
     pending = [""]
     while pending:
         folder = pending.pop()
-        entries = _entries(root, folder, skipped)
+        entries = _entries(root, folder, failed)
         if entries is None:
             continue
         if entered is not None:
@@ -62,7 +63,7 @@ def would_enter(root: Path, path: str, unwanted: re.Pattern[str]) -> bool:
     return place.is_dir() and not place.is_symlink()
 
 
-def _entries(root: Path, folder: str, skipped: list[FileProblem]) -> list[os.DirEntry[str]] | None:
+def _entries(root: Path, folder: str, failed: list[FileProblem]) -> list[os.DirEntry[str]] | None:
     """Return what is in a folder, ``None`` if it cannot be listed."""
     try:
         with os.scandir(root / folder) as entries:
@@ -74,7 +75,7 @@ def _entries(root: Path, folder: str, skipped: list[FileProblem]) -> list[os.Dir
                 "Name a folder that exists and that this user may read."
             ) from error
         if not isinstance(error, FileNotFoundError):
-            skipped.append(problem(folder, error.strerror or str(error)))
+            failed.append(problem(folder, error.strerror or str(error)))
         return None
 
 

@@ -1,5 +1,7 @@
 """How hits are shown."""
 
+from dataclasses import replace
+
 from rich.console import Console
 
 from langchain_memengine.cli.hits import bar_of, compact_receipt, excerpt
@@ -72,11 +74,14 @@ def test_a_receipt_shows_the_parts_that_applied():
     assert compact_receipt(receipt(), 16.0).plain == (
         "bm25 ███░░░ 8.0 #1 · cosine ███░░░ 0.50 #2 · 20 d ×0.91"
     )
+    assert compact_receipt(receipt(author_boost=0.2, date_boost=0.5), 16.0).plain.endswith(
+        " · cosine ███░░░ 0.50 #2 · +author+date"
+    )
     only_cosine = receipt(bm25=None, keyword_rank=None, age_days=None, vector_rank=None)
     assert compact_receipt(only_cosine, 0.0).plain == "cosine ███░░░ 0.50"
 
 
 def test_the_widest_receipt_and_an_id_fit_into_eighty_columns():
     wide = receipt(bm25=123.4, keyword_rank=999, cosine=-0.12, vector_rank=999, age_days=9999.0)
-
-    assert len("    " + compact_receipt(wide, 123.4).plain + " · 01234567") <= 80
+    for one in (wide, replace(wide, author_boost=0.2, date_boost=0.5)):
+        assert len("    " + compact_receipt(one, 123.4).plain + " · 01234567") <= 80

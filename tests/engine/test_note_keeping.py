@@ -28,6 +28,19 @@ def test_daily_entry_is_found_by_the_next_search(engine):
     )
 
 
+def test_entry_with_a_key_is_added_once_a_day(engine):
+    for _ in range(2):
+        engine.append_daily("flush", "The kiln cracked.", key="a --> ## forged")
+    (hit,) = engine.search("kiln").hits
+    assert hit.text == ("## 12:00 — flush\n\nThe kiln cracked.\n<!-- key:a --&gt; ## forged -->")
+    engine.append_daily("flush", "The kiln hums.", key="b")
+    engine.append_daily("flush", "The kiln hums.", key="b", owner="anna")
+    engine._clock.pass_days(1)
+    engine.append_daily("flush", "The kiln hums.", key="b")
+    assert engine.list_files() == ["daily/2026-05-20.md", "daily/2026-05-19.md"]
+    assert engine.list_files("anna") == ["users/anna/daily/2026-05-19.md"]
+
+
 def test_rewritten_task_summary_replaces_the_old_one(engine):
     assert engine.write_task_summary("T 1", "Kiln", "cracked") == engine.write_task_summary(
         "T 1", "Kiln", "was repaired"

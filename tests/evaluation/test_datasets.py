@@ -123,6 +123,18 @@ def test_musique_finds_supporting_passages_in_the_corpus_beside(load, tmp_path):
     assert {one.id: one.text for one in collection.documents}[relevant] == "B\nOn B."
 
 
+def test_musique_takes_along_what_was_extracted_from_its_passages(load, tmp_path):
+    corpus = [{"title": one, "text": f"On {one}."} for one in "AB"]
+    (tmp_path / "m_corpus.json").write_text(json.dumps(corpus), encoding="utf-8")
+    told = {"extracted_entities": ["B"], "extracted_triples": [["B", "is", "on"]]}
+    docs = [{"passage": "B\nOn B.", **told}, {"passage": "strange", **told}]
+    (tmp_path / "openie_m.json").write_text(json.dumps({"docs": docs}), encoding="utf-8")
+
+    (collection,) = load(MUSIQUE, "musique", name="m.json").collections
+
+    assert collection.graph == {"1": {"entities": ["B"], "relations": [["B", "is", "on"]]}}
+
+
 def test_musique_names_a_passage_that_the_corpus_lacks(load, tmp_path):
     with pytest.raises(ConfigurationError, match=r"m_corpus\.json cannot be read"):
         load(MUSIQUE, "musique", name="m.json")

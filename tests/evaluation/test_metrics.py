@@ -70,14 +70,14 @@ def test_mean_is_over_questions():
     grades=st.dictionaries(st.sampled_from(IDS), st.integers(1, 3), min_size=1, max_size=12),
 )
 def test_metrics_equal_those_of_trec_eval(ranked, grades):
-    measures = {"recall.1,5,10,25", "ndcg_cut.10", "recip_rank"}
+    measures = {"recall.1,2,5,10,25", "ndcg_cut.10", "recip_rank"}
     run = {"q": {one: float(len(ranked) - at) for at, one in enumerate(ranked)}}
     theirs = pytrec_eval.RelevanceEvaluator({"q": grades}, measures).evaluate(run)["q"]
 
     ours = scores(ranked, grades)
 
     expected = {
-        **{f"recall@{k}": theirs[f"recall_{k}"] for k in (1, 5, 10, 25)},
+        **{f"recall@{k}": theirs[f"recall_{k}"] for k in (1, 2, 5, 10, 25)},
         "ndcg@10": theirs["ndcg_cut_10"],
         "mrr": theirs["recip_rank"],
     }

@@ -47,6 +47,7 @@ def test_means_are_over_all_questions_and_by_category():
     assert found["system"] == pytest.approx(
         {
             "recall@1": 1.5 / 3,
+            "recall@2": 1.5 / 3,
             "recall@5": 1.5 / 3,
             "recall@10": 1.5 / 3,
             "recall@25": 1.5 / 3,
@@ -204,3 +205,46 @@ def test_no_store_in_use_is_touched(monkeypatch, tmp_path):
     evaluate(dataset(WHALE))
 
     assert list(tmp_path.iterdir()) == []
+
+
+JOINED = Collection(
+    "",
+    (
+        NewDocument("Anna shares an office with Bert.", {}, "a"),
+        NewDocument("Bert likes whales.", {}, "b"),
+        NewDocument("Green tea at noon.", {}, "c"),
+    ),
+    (JudgedQuestion("office of Anna", {"a": 1.0, "b": 1.0}),),
+    {
+        "a": {"entities": ["Anna"], "relations": [["Anna", "shares an office with", "Bert"]]},
+        "b": {"relations": [["Bert", "likes", "whales"], ["broken"]]},
+    },
+)
+
+
+def test_the_graph_is_followed_and_compared_with_not_doing_so():
+    found = evaluate(Dataset("tiny", (JOINED,)), graph=True)
+    assert found.overall.system["recall@2"] == 1
+    assert found.overall.baselines["no graph"]["recall@2"] == 0.5
+    assert list(found.paired["no graph"]) == ["recall@2", "recall@5"]
+    assert found.paired["no graph"]["recall@2"].difference == 0.5
+    without = evaluate(Dataset("tiny", (JOINED,)))
+    assert without.overall.system == found.overall.baselines["no graph"]
+
+
+def test_a_memory_is_asked_with_the_graph_it_has():
+    with make_engine() as engine:
+        engine.add_texts([one.text for one in JOINED.documents], ids=["a", "b", "c"])
+        engine.graph.add_triples([("Anna", "shares with", "Bert")], evidence="a")
+        engine.graph.add_triples([("Bert", "likes", "whales")], evidence="b")
+        own = Dataset("own", (Collection("", (), JOINED.questions),))
+        found = evaluate(own, engine=engine, graph=True)
+    assert (found.overall.system["recall@2"], found.overall.baselines["no graph"]["recall@2"]) == (
+        1,
+        0.5,
+    )
+
+
+def test_documents_without_a_graph_cannot_be_followed():
+    with pytest.raises(ConfigurationError, match="brings no graph"):
+        evaluate(dataset(TEA), graph=True)

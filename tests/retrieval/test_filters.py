@@ -90,6 +90,20 @@ def test_a_source_is_exact_or_a_prefix(source, found):
     assert passing(rows, source=source) == found
 
 
+@pytest.mark.parametrize(
+    ("sources", "found"),
+    [
+        ((), [True, True, True]),
+        (("doc:anna/1",), [True, False, False]),
+        (("doc:anna/1", "file:*"), [True, False, True]),
+        (("nothing:*", "x"), [False, False, False]),
+    ],
+)
+def test_one_of_several_sources_must_match(sources, found):
+    rows = [row(source=uri) for uri in ("doc:anna/1", "doc:anna/12", "file:w/a.md")]
+    assert passing(rows, sources=sources) == found
+
+
 def test_scopes_are_told_apart():
     assert passing([row(scope="global"), row(scope="agent_notes")], scope="agent_notes") == [
         False,

@@ -13,6 +13,7 @@ from langchain_memengine.retrieval.fusion import (
     ABSENT,
     Candidates,
     Context,
+    Mentions,
     competition_ranks,
     diversify,
     normalised,
@@ -326,6 +327,33 @@ def test_a_blend_adds_what_stands_around():
     assert around.fused == pytest.approx([1.125 + 0.2125, 0.875 + 0.725])
     assert around.order.tolist() == [1, 0]
     assert around.context_rank.tolist() == [2, 1]
+
+
+def test_what_the_query_names_is_added_before_the_decay():
+    ranking = RANKINGS["balanced"].model_copy(
+        update={
+            "rank_weight": 0.0,
+            "author_boost": 0.2,
+            "date_boost": 0.5,
+            "decay_weight": 1.0,
+            "decay_floor": 0.5,
+        }
+    )
+    known = candidates(keyword_rank=[1, 2, 3], bm25=[4.0, 2.0, 1.0], age_days=[0, 0, 1000])
+    mentions = Mentions(np.asarray([False, True, True]), np.asarray([False, False, True]))
+    result = rank(replace(known, mentions=mentions), ranking, min_cosine=0.0)
+    # Normalised BM25 is 1, 0.5 and 0.25; the last one's age halves its sum.
+    assert result.fused == pytest.approx([1.0, 0.7, 0.95])
+    assert result.score == pytest.approx([1.0, 0.7, 0.475])
+    assert result.author_boost.tolist() == [0.0, 0.2, 0.2]
+    assert result.date_boost.tolist() == [0.0, 0.0, 0.5]
+
+
+def test_what_the_query_names_is_no_reason_to_be_a_hit():
+    known = candidates(bm25=[1.0, 0.0], keyword_rank=[1, ABSENT])
+    everything = Mentions(np.ones(2, np.bool_), np.ones(2, np.bool_))
+    result = ranked(replace(known, mentions=everything), "balanced")
+    assert result.order.tolist() == [0]
 
 
 def test_a_dense_side_that_cannot_tell_texts_apart_has_no_say():

@@ -26,7 +26,7 @@ class FakeSource:
 
     texts: dict[str, str | Exception] = field(default_factory=dict)
     versions: dict[str, int] = field(default_factory=dict)
-    skipped: list[FileProblem] = field(default_factory=list)
+    failed: list[FileProblem] = field(default_factory=list)
     workspace_id: str = "w"
 
     def put(self, path, text):
@@ -35,7 +35,7 @@ class FakeSource:
 
     def scan(self):
         found = [FileStat(path, 1, self.versions[path]) for path in sorted(self.texts)]
-        return Scan(found, self.skipped)
+        return Scan(found, [], self.failed)
 
     def read(self, path):
         text = self.texts[path]
@@ -89,8 +89,10 @@ def test_files_in_a_folder_that_cannot_be_listed_are_not_gone(database):
     indexer = indexer_of(database)
     synced(indexer, [source])
     source.texts.clear()
-    source.skipped = [FileProblem("deep/", "Permission denied")]
-    assert synced(indexer, [source]).removed == 1
+    source.failed = [FileProblem("deep/", "Permission denied")]
+    report = synced(indexer, [source])
+    assert (report.removed, report.failed) == (1, tuple(source.failed))
+    assert not report.complete
     assert stored(database) == [("deep/a.md", "tea")]
     with pytest.raises(ConfigurationError):
         indexer.index_file(source, "deep/a.md")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from langchain_memengine.errors import NotFoundError
-from langchain_memengine.storage import chunks, embeddings
+from langchain_memengine.storage import chunks, commit_chunks, embeddings
 from langchain_memengine.storage.chunk_values import FilterRow, IndexRow
 from langchain_memengine.storage.database import Database
 from langchain_memengine.types import Provenance
@@ -133,7 +133,9 @@ class ChunkContract:
         (num,) = numbers(database).values()
         with database.read() as tx:
             assert chunks.index_rows(tx, "shared") == [
-                IndexRow(num, "text", "", "a.md", piece("text").hash, 2500)
+                IndexRow(
+                    num, "text", "", "a.md", piece("text").hash, 2500, None, '{"a": "é", "b": 1}'
+                )
             ]
             assert chunks.filter_rows(tx, "shared") == {
                 num: FilterRow("a.md", "file:w/a.md", "global", '{"a": "é", "b": 1}')
@@ -202,6 +204,45 @@ class ChunkContract:
             }
             assert chunks.visible_by_num(tx, nums, partitions=[], now=NOW) == {}
             assert chunks.visible_by_num(tx, [], partitions=["shared"], now=NOW) == {}
+
+    def test_chunks_are_found_by_commit_and_by_the_time_they_were_stored(self, database):
+        keep(database, "old", source="doc:/1")
+        later = NOW + timedelta(hours=1)
+        learnt = Provenance(thread_id="t", commit_id="c")
+        keep(database, "learnt", source="doc:/2", provenance=learnt, now=later)
+        keep(database, "file", source="file:w/a", provenance=Provenance(path="a"), now=later)
+        keep(database, "new", source="doc:/3", now=later)
+        with database.read() as tx:
+            nums = {row.text: row.num for row in chunks.index_rows(tx, "shared")}
+            assert commit_chunks.nums_of_commits(tx, "shared", ["c", "d"]) == [nums["learnt"]]
+            assert commit_chunks.nums_of_commits(tx, "personal/a", ["c"]) == []
+            assert commit_chunks.nums_stored_after(tx, "shared", NOW) == [nums["new"]]
+            assert commit_chunks.nums_stored_after(tx, "shared", later) == []
+
+    def test_chunks_of_a_hidden_commit_are_not_visible(self, database):
+        keep(database, "learnt", source="doc:/2", provenance=Provenance(commit_id="c"))
+        keep(database, "free", source="doc:/3")
+        with database.read() as tx:
+            nums = [row.num for row in chunks.index_rows(tx, "shared")]
+            for hidden, found in (
+                ({"c"}, ["free"]),
+                ({"d"}, ["learnt", "free"]),
+                ((), ["learnt", "free"]),
+            ):
+                rows = chunks.visible_by_num(
+                    tx, nums, partitions=["shared"], now=NOW, hidden=hidden
+                )
+                assert [row.text for row in rows.values()] == found
+
+    def test_chunks_are_read_by_id_as_far_as_they_may_be_read(self, database):
+        (free,) = keep(database, "free", source="doc:/1")
+        (mine,) = keep(database, "mine", source="doc:/2", provenance=Provenance("personal", "ann"))
+        (old,) = keep(database, "old", source="doc:/3", provenance=Provenance(expires_at=NOW))
+        with database.read() as tx:
+            ids = [free.id, mine.id, old.id, "x"]
+            assert chunks.by_ids(tx, ids, partitions=["shared"], now=NOW).keys() == {free.id}
+            both = ["shared", "personal/ann"]
+            assert chunks.by_ids(tx, ids, partitions=both, now=NOW).keys() == {free.id, mine.id}
 
     def test_a_chunk_is_visible_from_its_first_to_before_its_last_moment(self, database):
         start, end = NOW, NOW + timedelta(hours=1)

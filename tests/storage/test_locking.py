@@ -1,5 +1,8 @@
 """The lock on the derived indexes, within one process."""
 
+import os
+import socket
+
 import pytest
 
 from langchain_memengine.errors import StorageError, StoreLockedError
@@ -16,6 +19,25 @@ def test_the_second_one_is_refused_at_once_until_the_first_lets_go(tmp_path):
     with pytest.raises(StoreLockedError):
         first.acquire()
     second.release()
+
+
+def test_holder_is_named_while_the_lock_is_held(tmp_path):
+    lock, other = IndexLock(tmp_path), IndexLock(tmp_path)
+    assert lock.holder() is None
+    lock.acquire()
+    assert (lock.is_held, other.is_held) == (True, False)
+    assert other.holder()[:2] == (os.getpid(), socket.gethostname())
+    assert other.holder().since.tzinfo is not None
+    other.release()  # what it does not hold, it does not give back
+    assert other.holder() is not None
+    lock.release()
+    assert other.holder() is None
+
+
+@pytest.mark.parametrize("note", ["", "[1]", '{"pid": "x", "host": ""}', "{}"])
+def test_note_that_is_damaged_names_nobody(tmp_path, note):
+    (tmp_path / "index.lock.json").write_text(note)
+    assert IndexLock(tmp_path).holder() is None
 
 
 def test_releasing_twice_or_what_was_never_taken_is_fine(tmp_path):

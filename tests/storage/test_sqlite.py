@@ -13,6 +13,8 @@ from tests.storage.contract import (
     StoresContract,
 )
 from tests.storage.contract_chunks import ChunkContract, EmbeddingContract
+from tests.storage.contract_conversations import CommitContract, MessageContract, SessionContract
+from tests.storage.contract_experiences import ExperienceContract, ExperiencesOfStoresContract
 from tests.storage.contract_jobs import JobContract, JobHistoryContract, ScheduleContract
 
 
@@ -69,7 +71,25 @@ class TestJobHistory(JobHistoryContract):
         return lambda: Database("sqlite://", store_id="a", now=NOW, busy_timeout_ms=0)
 
 
-class TestStores(StoresContract):
+class TestCommits(OnFileAndInMemory, CommitContract):
+    pass
+
+
+class TestMessages(OnFileAndInMemory, MessageContract):
+    pass
+
+
+class TestSessions(OnFileAndInMemory, SessionContract):
+    pass
+
+
+class TestExperiences(OnFileAndInMemory, ExperienceContract):
+    pass
+
+
+class SeveralStores:
+    """The fixture that opens stores of one file."""
+
     @pytest.fixture
     def opened(self, tmp_path):
         opened: list[Database] = []
@@ -88,3 +108,11 @@ class TestStores(StoresContract):
         yield opener
         for database in opened:
             database.close()
+
+
+class TestStores(SeveralStores, StoresContract):
+    pass
+
+
+class TestExperiencesOfStores(SeveralStores, ExperiencesOfStoresContract):
+    pass

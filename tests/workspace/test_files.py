@@ -303,7 +303,7 @@ def test_scan_reports_a_folder_that_cannot_be_listed(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "scandir", refuse)
     result = scan(tmp_path, INCLUDE, EXCLUDE, 1000)
     assert result.files == []
-    assert result.skipped == [FileProblem("closed/", "Permission denied")]
+    assert result.failed == [FileProblem("closed/", "Permission denied")]
 
 
 @pytest.mark.parametrize("name", ["missing", "file"])

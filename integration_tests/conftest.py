@@ -1,0 +1,41 @@
+"""A table of the figures that tests record, at the end of a run.
+
+A test gives them by ``record_property("figures", (what, {unit: number, …}))``; numbers of the same
+row are added up. They are also written to the file that ``MEMENGINE_FIGURES`` names.
+"""
+
+import json
+import os
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from integration_tests.figures import Rows, lines
+
+# What tests share is no test module: pytest must be told to explain its assertions.
+pytest.register_assert_rewrite("integration_tests.reliability.checking")
+
+
+def recorded(reports: list[pytest.TestReport]) -> Rows:
+    """Return the counts of each row."""
+    rows: Rows = {}
+    for report in reports:
+        for name, value in report.user_properties:
+            if name == "figures":
+                what, counts = value
+                rows.setdefault(what, Counter()).update(counts)
+    return rows
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    stats = terminalreporter.stats
+    rows = recorded(
+        [r for outcome in ("passed", "failed") for r in stats.get(outcome, []) if r.when == "call"]
+    )
+    if rows:
+        terminalreporter.section("figures")
+        for line in lines(rows):
+            terminalreporter.write_line(line)
+    if "MEMENGINE_FIGURES" in os.environ:
+        Path(os.environ["MEMENGINE_FIGURES"]).write_text(json.dumps(rows))

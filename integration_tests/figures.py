@@ -1,0 +1,78 @@
+"""The figures behind what docs/reliability.md promises, in one table.
+
+    python -m integration_tests.figures
+
+The tests that give them run in two halves at the same time, which is what two cores are for.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+Rows = dict[str, Counter[str]]
+
+HALVES = (
+    (
+        "integration_tests/reliability/test_failpoints.py",
+        "integration_tests/reliability/test_job_kills.py",
+        "tests/engine/test_model_machine.py",
+    ),
+    (
+        "integration_tests/reliability/test_engine_kills.py",
+        "integration_tests/reliability/test_chroma_damage.py",
+        "integration_tests/reliability/test_fuzzed_files.py",
+        "integration_tests/models/test_provider_faults.py",
+        "tests/engine/test_chroma_damage.py",
+    ),
+)
+WITHOUT_FIGURES = "not doctor and not hangs and not worker and not heartbeat and not later"
+"""Words in the names of tests that take long and count nothing, and of a second round."""
+
+
+def lines(rows: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
+    """Yield the lines of a table."""
+    for what, counts in rows.items():
+        yield f"{what:<34}" + ", ".join(f"{number:,} {unit}" for unit, number in counts.items())
+
+
+def _run(half: tuple[str, ...], folder: Path) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "pytest", "-q", "-k", WITHOUT_FIGURES, *half]
+    return subprocess.Popen(  # noqa: S603  # this interpreter and our own tests
+        [*command, "--no-header", "--durations=0", "--durations-min=5"],
+        env={**os.environ, "MEMENGINE_FIGURES": str(folder / "figures")},
+        stdout=(folder / "output").open("w"),
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def main() -> int:
+    """Run both halves and print the table; show the output of one that failed."""
+    started = time.monotonic()
+    rows: dict[str, Mapping[str, int]] = {}
+    failed = 0
+    with tempfile.TemporaryDirectory() as name:
+        folders = [Path(name, str(number)) for number in range(len(HALVES))]
+        for folder in folders:
+            folder.mkdir()
+        running = [_run(half, folder) for half, folder in zip(HALVES, folders, strict=True)]
+        for process, folder in zip(running, folders, strict=True):
+            if process.wait() != 0:
+                failed += 1
+                sys.stdout.write((folder / "output").read_text())
+            if (folder / "figures").exists():
+                rows |= json.loads((folder / "figures").read_text())
+    told = "\n".join(lines(rows))
+    sys.stdout.write(f"{told}\n{time.monotonic() - started:.0f} seconds")
+    sys.stdout.write(f", {failed} of {len(HALVES)} halves FAILED\n" if failed else "\n")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

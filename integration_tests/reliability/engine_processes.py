@@ -1,0 +1,59 @@
+"""Processes that use an engine, for tests that kill them.
+
+    python engine_processes.py FOLDER
+
+The store is ``FOLDER/store``, and what it holds at first stands in ``FOLDER/state``.
+"""
+
+import importlib
+import json
+import os
+import random
+from pathlib import Path
+
+from integration_tests.reliability.journal import Journal
+from integration_tests.reliability.processes import serve
+from integration_tests.reliability.scenarios import SCENARIOS, exit_at
+from integration_tests.reliability.user import User, use_for_ever
+
+
+def user_of(folder: Path, name: str, vector_search: str) -> User:
+    state = json.loads((folder / "state").read_text())
+    journal = Journal(folder / "journal")
+    return User(folder / "store", journal, state, name, vector_search=vector_search)
+
+
+def use(folder: Path, name: str, vector_search: str) -> None:
+    """Do anything until the process is killed."""
+    generator = random.Random(name)  # noqa: S311  # to be repeated, not to be secret
+    use_for_ever(user_of(folder, name, vector_search), generator)
+
+
+def use_up_to(folder: Path, name: str, point: str) -> None:
+    """Do what a scenario says and end at its n-th step that is seen from outside.
+
+    A scenario that came to its end notes so.
+    """
+    scenario = SCENARIOS[name]
+    if scenario.is_new:
+        exit_at(int(point))
+    user = user_of(folder, f"{name}{point}", scenario.vector_search)
+    if not scenario.is_new:
+        exit_at(int(point))
+    scenario.run(user)
+    Journal(folder / "journal").write("end", None)
+    os._exit(0)
+
+
+IMPORTED_LATE = (
+    "chromadb",
+    "langchain_memengine.conversation.archive",
+    "langchain_memengine.conversation.committing",
+    "langchain_memengine.conversation.learning",
+)
+"""What an engine imports when it needs it; a fork need not, when it is here already."""
+
+if __name__ == "__main__":
+    for module in IMPORTED_LATE:
+        importlib.import_module(module)
+    serve({"use": use, "use up to": use_up_to})

@@ -1,0 +1,136 @@
+"""The commands about experiences: list, stats, prune and export."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from langchain_memengine.cli import options
+from langchain_memengine.cli.failing import usage_error
+from langchain_memengine.cli.opening import opened
+from langchain_memengine.cli.terminal import clean_line, counted, output, print_json, say
+from langchain_memengine.types import as_json
+
+if TYPE_CHECKING:
+    from langchain_memengine.storage.experience_values import Experience, ExperienceKind
+
+app = typer.Typer(name="experiences")
+
+
+@app.callback(invoke_without_command=True)
+def _start(context: typer.Context) -> None:
+    """See, clear out and move what agents learnt."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help(), nl=False)
+
+
+@app.command("list")
+def list_experiences(
+    *,
+    kind: Annotated[
+        str | None,
+        typer.Option(
+            "--kind",
+            metavar="KIND",
+            help="tool_chain, user_preference, task_solution or error_recovery.",
+        ),
+    ] = None,
+    limit: Annotated[
+        int, typer.Option("-n", min=1, metavar="N", help="Experiences, at most, newest first.")
+    ] = 50,
+    user: options.User = None,
+    root: options.Root = options.DEFAULT_ROOT,
+    as_json_wanted: options.Json = False,
+) -> None:
+    """Show a user's and everyone's experiences, newest first."""
+    wanted = _kind(kind)
+    with opened(root, None) as engine:
+        found = engine.experiences.latest(wanted, limit=limit, user=user)
+    if as_json_wanted:
+        print_json(as_json(found))
+    elif found:
+        _print_experiences(found)
+    else:
+        say("There are no experiences.")
+
+
+@app.command()
+def stats(
+    *, root: options.Root = options.DEFAULT_ROOT, as_json_wanted: options.Json = False
+) -> None:
+    """Show how much was learnt, over all users."""
+    with opened(root, None) as engine:
+        found = engine.experiences.stats()
+    if as_json_wanted:
+        print_json(as_json(found))
+        return
+    say(counted(found.total, "experience"))
+    for kind, number in found.by_kind.items():
+        say(f"  {kind:<16} {number:,}")
+    if found.average_weight is not None and found.average_success is not None:
+        say(counted(found.uses, "use"))
+        say(f"average weight {found.average_weight:.2f}, success {found.average_success:.2f}")
+
+
+@app.command()
+def prune(
+    *,
+    min_weight: Annotated[
+        float, typer.Option("--min-weight", min=0, metavar="W", help="What weighs less goes.")
+    ] = 0.05,
+    half_life_days: Annotated[
+        float, typer.Option("--half-life", metavar="DAYS", help="After so many days weight halves.")
+    ] = 30.0,
+    root: options.Root = options.DEFAULT_ROOT,
+    as_json_wanted: options.Json = False,
+) -> None:
+    """Let unused experiences of all users age, and remove those that weigh too little."""
+    with opened(root, None) as engine:
+        aged = engine.experiences.apply_decay(half_life_days)
+        removed = engine.experiences.prune_expired(min_weight)
+    if as_json_wanted:
+        print_json({"aged": aged, "removed": removed})
+    else:
+        say(f"{counted(aged, 'experience')} aged, {removed:,} removed.")
+
+
+@app.command()
+def export(*, user: options.User = None, root: options.Root = options.DEFAULT_ROOT) -> None:
+    """Print a user's and everyone's experiences as JSON, as the engine can import it."""
+    with opened(root, None) as engine:
+        print_json(json.loads(engine.experiences.export_json(user=user)))
+
+
+def _kind(name: str | None) -> ExperienceKind | None:
+    from langchain_memengine.storage.experience_values import EXPERIENCE_KINDS
+
+    for kind in EXPERIENCE_KINDS:
+        if kind == name:
+            return kind
+    if name is not None:
+        usage_error(f"--kind {name} is no kind. Use one of: {', '.join(EXPERIENCE_KINDS)}.")
+    return None
+
+
+def _print_experiences(found: list[Experience]) -> None:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for name in ("learnt", "kind"):
+        table.add_column(name)
+    for name in ("success", "weight", "uses"):
+        table.add_column(name, justify="right")
+    table.add_column("intent")
+    for one in found:
+        cells = (
+            f"{one.created_at.astimezone():%Y-%m-%d}",
+            one.kind,
+            f"{one.success_score:.2f}",
+            f"{one.weight:.2f}",
+            str(one.use_count),
+            clean_line(one.intent),
+        )
+        table.add_row(*map(Text, cells))
+    output().print(table)

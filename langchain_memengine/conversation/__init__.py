@@ -1,0 +1,1 @@
+"""Conversations: what is kept of them, and how memory follows their branches."""

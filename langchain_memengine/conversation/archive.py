@@ -1,0 +1,231 @@
+"""The archive: what a conversation no longer carries along, searchable and exact."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from langchain_core.messages import BaseMessage
+
+from langchain_memengine.config import MemEngineConfig
+from langchain_memengine.conversation import rendering
+from langchain_memengine.conversation.committing import Committer
+from langchain_memengine.conversation.lineage import checked_thread, head_update, new_commit
+from langchain_memengine.conversation.message_json import from_json, identified, to_json
+from langchain_memengine.conversation.source_uris import message_source
+from langchain_memengine.errors import NotFoundError
+from langchain_memengine.retrieval import visibility
+from langchain_memengine.retrieval.documents import event_time
+from langchain_memengine.retrieval.indexing import Indexer
+from langchain_memengine.retrieval.sources import TextChunks
+from langchain_memengine.storage import commits
+from langchain_memengine.storage import messages as message_rows
+from langchain_memengine.storage.database import Database
+from langchain_memengine.storage.messages import StoredMessage
+from langchain_memengine.text.chunking import chunk_markdown
+from langchain_memengine.text.heads import split_heads
+from langchain_memengine.text.sanitize import clean_text
+from langchain_memengine.types import Actor, Commit, Provenance
+from langchain_memengine.workspace.notes import Notes
+
+
+class SqlArchive:
+    """Archives messages in the database, and as Markdown for people to read.
+
+    What belongs to one person is archived in their personal memory. Anything else goes where the
+    engine's own actor keeps things: to everyone's memory when that is an admin, so a service with
+    several users names an owner, or opens the engine for an actor who is none.
+
+    Args:
+        database: Where rows go.
+        indexer: Makes the messages searchable.
+        config: How texts are cut.
+        actor: Whose the archive is when no owner is named.
+        notes: Where transcripts go; ``None`` writes none.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        indexer: Indexer,
+        config: MemEngineConfig,
+        *,
+        actor: Actor,
+        notes: Notes | None,
+    ) -> None:
+        self._database = database
+        self._committer = Committer(database, indexer)
+        self._config = config
+        self._actor = actor
+        self._notes = notes
+
+    def commit(  # noqa: PLR0913  # what the nodes of a graph know of a step
+        self,
+        thread_id: str,
+        head: str,
+        kind: str,
+        messages: Sequence[BaseMessage],
+        *,
+        summary: str = "",
+        owner: str = "",
+        now: datetime,
+        checkpoint_id: str | None = None,
+    ) -> str:
+        """Archive messages durably as one memory commit; return the update for the state's head.
+
+        The same messages from the same head are the same commit: a retry or a replay adds nothing
+        and returns the same update. Rows come first, the transcript after; one that a crash
+        prevented is written by the next try.
+
+        Args:
+            thread_id: Conversation they belong to.
+            head: The branch's ``memory_head``.
+            kind: What the step does, like ``"archive"``.
+            messages: In their order; none is no commit, and the update is empty.
+            summary: What stands for them from now on; personal memory when there is an owner.
+            owner: User id of the one person whose conversation it is; ``""`` for a shared one.
+            now: When they are archived.
+            checkpoint_id: Where the graph's step began (``runtime.execution_info``).
+
+        Raises:
+            UnknownCommitError: The head is none of the thread's; nothing is stored.
+            StorageError: The database failed and nothing is stored, or the transcript could not
+                be written.
+        """
+        if not messages:
+            return ""
+        whole = identified(messages)
+        who = Actor(owner) if owner else self._actor
+        place = self._provenance(thread_id, who, is_personal=bool(owner))
+        stored = [_stored(message, place) for message in whole]
+        new = new_commit(thread_id, head, kind, [message.key for message in stored], now=now)
+
+        def learnt() -> dict[str, TextChunks]:
+            unknown = self._not_archived(stored, new)
+            pairs = [(m, s) for m, s in zip(whole, stored, strict=True) if s.key in unknown]
+            found = dict(self._chunks(pairs, new, place))
+            if owner and summary.strip():
+                found.update(self._summary(summary, new, place))
+            return found
+
+        commit = self._committer.commit(
+            new,
+            learnt,
+            checkpoint_id=checkpoint_id,
+            now=now,
+            also=lambda tx: message_rows.archive(tx, new.id, stored, now=now),
+        )
+        self._write_transcript(commit, whole, summary, who.user_id if place.owner else "")
+        return head_update(commit)
+
+    def restore(
+        self,
+        thread_id: str,
+        ids: Sequence[str] | None = None,
+        *,
+        head: str | None = None,
+        owners: Collection[str] = ("",),
+    ) -> list[BaseMessage]:
+        """Return archived messages exactly as they were, in the order they were archived.
+
+        Args:
+            thread_id: Conversation they belong to.
+            ids: Which ones; all by default.
+            head: Of which branch; by default of the thread's newest.
+            owners: Folder names of the users whose archive may be read, ``""`` for the shared one.
+
+        Raises:
+            NotFoundError: An id is not in the branch's archive, or not for these readers.
+            UnknownCommitError: The head is none of the thread's.
+        """
+        thread_id = checked_thread(thread_id)
+        with self._database.read() as tx:
+            heads = commits.newest_heads(tx, [thread_id]).get(thread_id, ())
+            if head is not None:
+                heads = split_heads(head)
+                commits.require_thread(commits.by_id(tx, heads), heads, thread_id)
+            branch = commits.branch(tx, thread_id, heads)
+            rows = message_rows.archived(tx, thread_id, owners)
+        found = {row.message_id: row.body for row in rows if row.commit_id in branch}
+        wanted = found.keys() if ids is None else {clean_text(one) for one in ids}
+        missing = sorted(wanted - found.keys())
+        if missing:
+            raise NotFoundError(
+                f"The archive of the thread {thread_id!r} has no message {missing[0]!r} on this "
+                "branch. Pass the head of the branch that archived it, or call without ids."
+            )
+        return [from_json(body) for message_id, body in found.items() if message_id in wanted]
+
+    def _provenance(self, thread_id: str, who: Actor, *, is_personal: bool) -> Provenance:
+        scope = "personal" if is_personal else visibility.default_scope(who)
+        return Provenance(
+            scope=scope,
+            owner=visibility.owner_of(scope, who),
+            thread_id=checked_thread(thread_id),
+        )
+
+    def _not_archived(self, stored: Sequence[StoredMessage], commit: Commit) -> set[str]:
+        """Return the keys of messages that the commit's branch has not archived before."""
+        keys = {message.key for message in stored}
+        with self._database.read() as tx:
+            known = message_rows.archiving_commits(tx, list(keys))
+            branch = commits.branch(tx, commit.thread_id, commit.parents) if known else frozenset()
+        return keys - {key for key, archiving in known.items() if archiving & branch}
+
+    def _chunks(
+        self, pairs: Sequence[tuple[BaseMessage, StoredMessage]], commit: Commit, place: Provenance
+    ) -> Iterator[tuple[str, TextChunks]]:
+        for message, stored in pairs:
+            origin, trust = rendering.provenance_of(message)
+            provenance = replace(
+                place,
+                origin=origin,
+                trust=trust,
+                commit_id=commit.id,
+                event_at=event_time(message.additional_kwargs) or commit.created_at,
+                metadata=_metadata(message, stored),
+            )
+            source = message_source(commit.thread_id, stored.message_id, commit.id)
+            yield source, self._pieces(str(message.text), source, provenance)
+
+    def _summary(self, summary: str, commit: Commit, place: Provenance) -> dict[str, TextChunks]:
+        source = message_source(commit.thread_id, "summary", commit.id)
+        provenance = replace(
+            place,
+            origin="llm_extract",
+            trust="unverified",
+            commit_id=commit.id,
+            event_at=commit.created_at,
+        )
+        return {source: self._pieces(summary, source, provenance)}
+
+    def _pieces(self, text: str, source: str, provenance: Provenance) -> TextChunks:
+        pieces = chunk_markdown(
+            clean_text(text),
+            self._config.chunk_tokens,
+            self._config.overlap_tokens,
+            source=source,
+        )
+        return [(chunk, provenance) for chunk in pieces]
+
+    def _write_transcript(
+        self, commit: Commit, messages: Sequence[BaseMessage], summary: str, owner: str
+    ) -> None:
+        if self._notes is None:
+            return
+        name = rendering.transcript_name(commit, owner)
+        text = rendering.transcript(commit, messages, summary)
+        self._notes.update(name, lambda old: old or text)
+
+
+def _stored(message: BaseMessage, place: Provenance) -> StoredMessage:
+    return StoredMessage(
+        place.owner, place.thread_id or "", clean_text(message.id or ""), to_json(message)
+    )
+
+
+def _metadata(message: BaseMessage, stored: StoredMessage) -> dict[str, Any]:
+    named = {"speaker": clean_text(message.name)} if message.name else {}
+    return {"role": message.type, "message_id": stored.message_id, **named}

@@ -1,0 +1,70 @@
+"""Archived messages as Markdown that people read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from langchain_core.messages import AIMessage, BaseMessage
+
+from langchain_memengine.types import Commit, Origin, Trust
+from langchain_memengine.workspace.layout import ARCHIVE_DIR, owner_prefix, slug
+
+_ROLES: dict[str, tuple[str, Origin, Trust]] = {
+    "human": ("Person", "user", "trusted"),
+    "ai": ("Assistant", "assistant", "unverified"),
+    "tool": ("Tool", "tool", "untrusted"),
+    "function": ("Tool", "tool", "untrusted"),
+    "system": ("System", "app", "trusted"),
+}
+_ROLE_OF_OTHERS: tuple[str, Origin, Trust] = ("Participant", "app", "unverified")
+_FILE_DIGITS = 12
+
+
+def provenance_of(message: BaseMessage) -> tuple[Origin, Trust]:
+    """Return where a message's text came from, and how far it may be trusted."""
+    _, origin, trust = _ROLES.get(message.type, _ROLE_OF_OTHERS)
+    return origin, trust
+
+
+def transcript_name(commit: Commit, owner: str) -> str:
+    """Return the workspace-relative name of a commit's transcript."""
+    folder = f"{owner_prefix(owner)}{ARCHIVE_DIR}/{slug(commit.thread_id)}"
+    return f"{folder}/{commit.created_at:%Y-%m-%d-%H%M%S}-{commit.id[:_FILE_DIGITS]}.md"
+
+
+def transcript(commit: Commit, messages: Sequence[BaseMessage], summary: str) -> str:
+    """Return messages as Markdown under a title, the summary first if there is one."""
+    title = f"# Archived {commit.created_at:%Y-%m-%d %H:%M} UTC"
+    parts = [f"{title}\n\nMemory commit `{commit.id}`, {len(messages)} messages."]
+    if summary.strip():
+        parts.append(f"## Summary\n\n{summary.strip()}")
+    parts += [_turn(message) for message in messages]
+    return "\n\n".join(parts) + "\n"
+
+
+def _turn(message: BaseMessage) -> str:
+    role, _, _ = _ROLES.get(message.type, _ROLE_OF_OTHERS)
+    name = " ".join((message.name or "").split())
+    parts = [f"## {role}" + (f" {name}" if name else "")]
+    text = str(message.text)
+    if text.strip():
+        parts.append(text.strip("\n"))
+    parts += [f"*[{kind}]*" for kind in _other_blocks(message)]
+    if isinstance(message, AIMessage):
+        calls = [(call["name"], call["args"]) for call in message.tool_calls]
+        parts += [f"*calls* `{name}` `{_one_line_json(arguments)}`" for name, arguments in calls]
+    return "\n\n".join(parts)
+
+
+def _one_line_json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _other_blocks(message: BaseMessage) -> list[str]:
+    """Return the kinds of the blocks that are no text, like images and files."""
+    if isinstance(message.content, str):
+        return []
+    blocks = [block for block in message.content if isinstance(block, dict)]
+    kinds = [str(block.get("type", "block")) for block in blocks]
+    return [kind for kind in kinds if kind not in {"text", "tool_use", "tool_call"}]

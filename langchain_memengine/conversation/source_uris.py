@@ -1,0 +1,28 @@
+"""Source URIs of what conversations leave in memory."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+
+def message_source(thread_id: str, message_id: str, commit_id: str) -> str:
+    """Return the source URI of a message as one commit archived it.
+
+    Two branches may archive the same message, and an edited one has the same id.
+    """
+    return f"{thread_source(thread_id)}{quote(message_id, safe='')}#{commit_id}"
+
+
+def thread_source(thread_id: str) -> str:
+    """Return what the source URIs of a conversation's messages begin with."""
+    return f"message:{quote(thread_id, safe='')}/"
+
+
+def learnt_source(thread_id: str, commit_id: str, number: int) -> str:
+    """Return the source URI of a text that a commit learnt."""
+    return f"{learnt_prefix(thread_id)}{commit_id}-{number}"
+
+
+def learnt_prefix(thread_id: str) -> str:
+    """Return what the source URIs of a conversation's learnt texts begin with."""
+    return f"learnt:{quote(thread_id, safe='')}/"

@@ -1,0 +1,123 @@
+"""Put a backup in the place of a memory's database, and let everything derived be made anew."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from uuid import uuid4
+
+from langchain_memengine.config import MemEngineConfig, load_config
+from langchain_memengine.engine.parts import CHROMA_DIR, DATABASE_FILE, INDEX_DIR, utc_now
+from langchain_memengine.errors import StoreBusyError
+from langchain_memengine.retrieval.derived_files import remove
+from langchain_memengine.storage import backup
+from langchain_memengine.storage.locking import IndexLock
+from langchain_memengine.workspace.durable import put_in_place, storage_error
+from langchain_memengine.workspace.layout import Layout
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """What a restore did.
+
+    Attributes:
+        database: The database that is now the backup.
+        before: Where the one before it was kept; ``None`` if there was none.
+        chunks: Searchable chunks of the backup.
+    """
+
+    database: Path
+    before: Path | None
+    chunks: int
+
+
+def restore(
+    file: str | Path,
+    root: str | Path = "memory",
+    *,
+    config: MemEngineConfig | None = None,
+    clock: Callable[[], datetime] = utc_now,
+) -> Restored:
+    """Make a backup the database of a memory; the current one is kept beside it.
+
+    Markdown files are not touched: the next sync indexes what differs in them.
+
+    Args:
+        file: What :meth:`MemoryEngine.backup` wrote.
+        root: Folder of the memory; made if there is none.
+        config: Says where the database is; default: as :meth:`MemoryEngine.open` finds it.
+        clock: Dates the name of the database that is kept.
+
+    Raises:
+        SchemaVersionError: A newer release wrote the backup.
+        StoreLockedError: An engine has the memory open.
+        StoreBusyError: Another process has its database open.
+        StorageError: The file is no sound backup, or the folder cannot be written; nothing was
+            changed.
+    """
+    layout = Layout(Path(root).expanduser())
+    source = Path(file).expanduser()
+    found = backup.contents(source)
+    url = (config or load_config(layout.root)).database_url
+    layout.create_state()
+    database = layout.state_dir / DATABASE_FILE if url is None else backup.file_of(url)
+    lock = IndexLock(layout.state_dir)
+    lock.acquire()
+    try:
+        before = _put(source, database, clock())
+        for derived in (INDEX_DIR, CHROMA_DIR):
+            remove(layout.state_dir / derived)
+    except OSError as error:
+        raise storage_error(database, error) from error
+    finally:
+        lock.release()
+    return Restored(database, before, found.chunks)
+
+
+def _put(source: Path, database: Path, now: datetime) -> Path | None:
+    """Replace a database in one step; return where the one before is kept."""
+    temporary = database.with_name(f".{uuid4().hex}.tmp")
+    try:
+        shutil.copyfile(source, temporary)
+        backup.forget_identity(temporary)
+        before = _kept_beside(database, now) if database.exists() else None
+        # A log that stayed would be played into the new database.
+        for suffix in ("-wal", "-shm"):
+            _beside(database, suffix).unlink(missing_ok=True)
+        put_in_place(temporary, database)
+    finally:
+        temporary.unlink(missing_ok=True)
+    return before
+
+
+def _kept_beside(database: Path, now: datetime) -> Path:
+    """Give a database a second name, so that there is one under the first name all along."""
+    name = f"{database.name}.before-restore-{now:%Y%m%dT%H%M%SZ}"
+    before = database.with_name(name)
+    number = 1
+    while before.exists():
+        number += 1
+        before = database.with_name(f"{name}-{number}")
+    try:
+        before.hardlink_to(database)
+    except OSError:  # this file system has no second names
+        shutil.copy2(database, before)
+    log, kept_log = _beside(database, "-wal"), _beside(before, "-wal")
+    if log.exists():
+        shutil.copyfile(log, kept_log)
+    try:
+        is_sound = backup.require_unused(database)
+    except StoreBusyError:
+        before.unlink()
+        kept_log.unlink(missing_ok=True)
+        raise
+    if is_sound:  # what was in the log is in the file now
+        kept_log.unlink(missing_ok=True)
+    return before
+
+
+def _beside(database: Path, suffix: str) -> Path:
+    return database.with_name(database.name + suffix)

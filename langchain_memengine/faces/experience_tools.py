@@ -1,0 +1,109 @@
+"""Tools with which an agent looks up what worked before, and notes what did."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from langchain_core.runnables import RunnableConfig
+from langchain_core.tools import BaseTool, StructuredTool
+from pydantic import BaseModel, Field
+
+from langchain_memengine.engine.memory_engine import MemoryEngine
+from langchain_memengine.errors import ScopeError
+from langchain_memengine.storage.experience_values import Experience
+from langchain_memengine.text.redaction import redacted_text
+
+MAX_SOLUTION_CHARS = 2_000
+
+
+class ExperienceSearchInput(BaseModel):
+    """What ``experience_search`` is given."""
+
+    query: str = Field(description="What you are about to do, or the error you met.")
+    tags: list[str] = Field(default=[], description="Topics or tool names, if any.")
+    limit: int = Field(default=3, ge=1, le=10)
+
+
+class ExperienceRecordInput(BaseModel):
+    """What ``experience_record`` is given."""
+
+    intent: str = Field(description="What was wanted, in the user's words.")
+    solution: str = Field(description="What worked, step by step, or what to avoid.")
+    kind: Literal["task_solution", "error_recovery"] = "task_solution"
+    success: float = Field(default=1.0, ge=0, le=1, description="How well it went.")
+    tags: list[str] = Field(default=[], description="Topics or tool names, if any.")
+
+
+def experience_tools(engine: MemoryEngine) -> list[BaseTool]:
+    """Return the tools ``experience_search`` and ``experience_record``.
+
+    They work for the user of the run's config (``config["configurable"]["user_id"]``), else for the
+    engine's actor; what they record is that user's own. A search counts what it returns as used.
+    The model reads fenced text; the experiences themselves are the artifact.
+    """
+
+    def search(
+        query: str,
+        config: RunnableConfig,
+        tags: list[str] | None = None,
+        limit: int = 3,
+    ) -> tuple[str, list[Experience]]:
+        store, user = engine.experiences, _user(engine, config)
+        found = store.find_similar(query, tags, limit=limit, user=user)
+        if found and not engine.read_only:
+            store.use(*(one.id for one in found), user=user)
+        thread_id = config.get("configurable", {}).get("thread_id")
+        told = store.prompt(found, thread_id=None if thread_id is None else str(thread_id))
+        return told or "Nothing like this was done before.", found
+
+    def record(
+        intent: str,
+        solution: str,
+        config: RunnableConfig,
+        kind: Literal["task_solution", "error_recovery"] = "task_solution",
+        success: float = 1.0,
+        tags: list[str] | None = None,
+    ) -> tuple[str, Experience]:
+        learnt = engine.experiences.record(
+            redacted_text(intent),
+            redacted_text(solution, MAX_SOLUTION_CHARS),
+            kind=kind,
+            success_score=success,
+            tags=tags or (),
+            user=_user(engine, config),
+        )
+        return f"Recorded as {learnt.id}.", learnt
+
+    # Without coroutines of their own, LangChain runs both in a thread when they are awaited.
+    return [
+        StructuredTool(
+            name="experience_search",
+            description="Look up how something like this was done before, before you do it.",
+            args_schema=ExperienceSearchInput,
+            func=search,
+            response_format="content_and_artifact",
+        ),
+        StructuredTool(
+            name="experience_record",
+            description="Note how a task was solved or an error overcome, for the next time.",
+            args_schema=ExperienceRecordInput,
+            func=record,
+            response_format="content_and_artifact",
+        ),
+    ]
+
+
+def _user(engine: MemoryEngine, config: RunnableConfig) -> str:
+    """Return whom a run is for.
+
+    Raises:
+        ScopeError: The config names a user without a name: that would be everyone.
+    """
+    user_id = config.get("configurable", {}).get("user_id")
+    if user_id is None:
+        return engine.actor.user_id
+    if not str(user_id):
+        raise ScopeError(
+            'config["configurable"]["user_id"] is empty. Name a user, or leave it out.'
+        )
+    return str(user_id)

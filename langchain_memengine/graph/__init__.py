@@ -1,0 +1,1 @@
+"""Entities and relations learnt from memories."""

@@ -1,0 +1,35 @@
+"""Experiences as a section of a system prompt."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from langchain_memengine.retrieval.recall import Remembered, fenced
+from langchain_memengine.storage.experience_values import Experience
+
+MAX_SOLUTION_CHARS = 2_000
+
+
+def experience_prompt(learnt: Sequence[Experience], *, nonce: str = "") -> str:
+    """Return Markdown for a system prompt, ``""`` for no experiences.
+
+    They are data, inside the fence that remembered text stands in, which they cannot close. A
+    solution is shown as JSON, up to 2,000 characters.
+
+    Args:
+        learnt: What the agent should know, best first.
+        nonce: Part of the fence; what no text can know.
+    """
+    pieces = [
+        Remembered(f"experience {one.kind}", f"success {one.success_score:.2f}", _told(one))
+        for one in learnt
+    ]
+    return fenced("What worked before", pieces, nonce=nonce) if pieces else ""
+
+
+def _told(one: Experience) -> str:
+    solution = json.dumps(one.solution, ensure_ascii=False)
+    if len(solution) > MAX_SOLUTION_CHARS:
+        solution = f"{solution[: MAX_SOLUTION_CHARS - 1]}…"
+    return f"Wanted: {one.intent}\nSolution: {solution}"

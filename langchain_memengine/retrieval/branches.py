@@ -1,0 +1,134 @@
+"""What a branch of a conversation may see of what conversations learnt.
+
+Each conversation's newest branch is visible everywhere; inside a conversation its own branch is
+visible instead. What other branches learnt is hidden, and comes back with them.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from langchain_memengine.errors import UnknownCommitError
+from langchain_memengine.retrieval.query import Vantage
+from langchain_memengine.retrieval.view import View
+from langchain_memengine.storage import commit_chunks, commits
+from langchain_memengine.storage.commits import Parents
+from langchain_memengine.storage.database import Counters, Transaction
+from langchain_memengine.text.heads import ancestors, split_heads
+
+_KEPT = 32
+_NOTHING: frozenset[str] = frozenset()
+
+Heads = Mapping[str, Iterable[str]]
+
+
+class Unseen(NamedTuple):
+    """What cannot be seen from a vantage.
+
+    Attributes:
+        commits: Hidden memory commits.
+        mask: Positions of a view that can be seen; ``None`` if all can.
+    """
+
+    commits: frozenset[str]
+    mask: NDArray[np.bool_] | None
+
+
+_ALL_SEEN = Unseen(_NOTHING, None)
+
+
+class Branches:
+    """Answers what is hidden, following the counter of commits; for one thread at a time.
+
+    A store without commits costs nothing: its counter says so.
+    """
+
+    def __init__(self) -> None:
+        self._hidden: dict[str, frozenset[str]] = {}
+        self._seen = 0
+        self._latest: OrderedDict[tuple[object, ...], Unseen] = OrderedDict()
+
+    def unseen(self, tx: Transaction, view: View, counters: Counters, vantage: Vantage) -> Unseen:
+        """Return what of a view cannot be seen from a vantage.
+
+        Raises:
+            UnknownCommitError: The head is none of the thread's.
+        """
+        if not (counters.commits or vantage.head or vantage.as_of):
+            return _ALL_SEEN
+        places = tuple((partition.key, len(partition.nums)) for partition in view.partitions)
+        key = (counters.changes, counters.commits, places, vantage)
+        if key not in self._latest:
+            self._latest[key] = self._look(tx, view, counters, vantage)
+            if len(self._latest) > _KEPT:
+                self._latest.popitem(last=False)
+        self._latest.move_to_end(key)
+        return self._latest[key]
+
+    def _look(self, tx: Transaction, view: View, counters: Counters, vantage: Vantage) -> Unseen:
+        if vantage.as_of is None:
+            self._follow(tx, counters)
+            by_thread = self._hidden
+        else:
+            by_thread = _hidden(
+                commits.parents_by_thread(tx, None), commits.heads_at(tx, vantage.as_of)
+            )
+        if vantage.head is not None and vantage.thread_id is not None:
+            own = _off_branch(tx, vantage.thread_id, vantage.head, vantage.as_of)
+            by_thread = {**by_thread, vantage.thread_id: own}
+        hidden = _NOTHING.union(*by_thread.values())
+        return Unseen(hidden, _mask(tx, view, hidden, vantage.as_of))
+
+    def _follow(self, tx: Transaction, counters: Counters) -> None:
+        """Bring what is hidden everywhere up to the database as ``tx`` sees it."""
+        if counters.commits == self._seen:
+            return
+        # A view that began before the latest one reads everything again: it is rare.
+        is_later = counters.commits > self._seen > 0
+        threads = commits.moved_threads(tx, after_seq=self._seen) if is_later else None
+        fresh = _hidden(commits.parents_by_thread(tx, threads), commits.newest_heads(tx, threads))
+        known = {t: h for t, h in self._hidden.items() if threads is not None and t not in threads}
+        self._hidden = {**known, **fresh}
+        self._seen = counters.commits
+
+
+def _hidden(parents: Mapping[str, Parents], heads: Heads) -> dict[str, frozenset[str]]:
+    """Return the commits that no head follows, by thread; threads without any are left out."""
+    found = {}
+    for thread, own in parents.items():
+        off = frozenset(own) - ancestors(own, heads.get(thread, ()))
+        if off:
+            found[thread] = off
+    return found
+
+
+def _off_branch(tx: Transaction, thread: str, head: str, as_of: datetime | None) -> frozenset[str]:
+    """Return the commits of a thread that its branch does not follow, or not yet then."""
+    own = commits.parents_by_thread(tx, [thread]).get(thread, {})
+    heads = split_heads(head)
+    for commit in heads:
+        if commit not in own:
+            raise UnknownCommitError(commit, thread)
+    later = commits.made_after(tx, thread, as_of) if as_of is not None else ()
+    return frozenset(own) - (ancestors(own, heads) - frozenset(later))
+
+
+def _mask(
+    tx: Transaction, view: View, hidden: frozenset[str], as_of: datetime | None
+) -> NDArray[np.bool_] | None:
+    masks = []
+    for partition in view.partitions:
+        nums = commit_chunks.nums_of_commits(tx, partition.key, sorted(hidden))
+        if as_of is not None:
+            nums += commit_chunks.nums_stored_after(tx, partition.key, as_of)
+        mask = np.ones(len(partition.nums), np.bool_)
+        mask[partition.slots_of(np.asarray(nums, np.int64))] = False
+        masks.append(mask)
+    joined: NDArray[np.bool_] = view.join(masks)
+    return None if joined.all() else joined

@@ -1,0 +1,158 @@
+"""Open Chroma in a process of its own, and tell what its collections hold.
+
+    python -m langchain_memengine.retrieval.chroma_probe < questions.json
+
+Chroma may end the process that opens a damaged folder. This one may end: nobody else does.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+
+from langchain_memengine.errors import StorageError
+from langchain_memengine.retrieval import chroma_client, chroma_folder
+from langchain_memengine.retrieval.chroma_folder import ChromaFolder
+from langchain_memengine.retrieval.self_hits import NEAREST
+
+TIME_LIMIT_SECONDS = 60.0
+
+
+class Question(BaseModel):
+    """What to ask one collection.
+
+    Attributes:
+        vectors: Vectors that it should know, by chunk number.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    vectors: dict[int, list[float]]
+
+
+class Answer(BaseModel):
+    """What one collection answered.
+
+    Attributes:
+        count: How many vectors it holds.
+        metadata: What is noted about it.
+        nearest: The chunks nearest to each vector asked for, by its chunk number.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    count: int
+    metadata: dict[str, Any]
+    nearest: dict[int, list[int]]
+
+
+class _Task(BaseModel):
+    home: Path | None = None
+    database: str = ""
+    url: str = ""
+    questions: dict[str, Question]
+
+
+_ANSWERS = TypeAdapter(dict[str, Answer])
+
+
+def probe(
+    location: ChromaFolder | str,
+    questions: Mapping[str, Question],
+    *,
+    seconds: float = TIME_LIMIT_SECONDS,
+) -> dict[str, Answer]:
+    """Ask the collections of a Chroma that this process does not have open.
+
+    An embedded one that is sound has a receipt of a clean stop again afterwards.
+
+    Args:
+        location: A folder whose index lock this process holds, or the address of a server.
+        questions: By name of the collection; those that are not there are left out.
+        seconds: Time limit.
+
+    Raises:
+        StorageError: The process that asked was killed, crashed, failed or took too long.
+    """
+    if isinstance(location, ChromaFolder):
+        where: Path | str = location.home
+        task = _Task(home=location.home, database=location.database, questions=dict(questions))
+    else:
+        where = location
+        task = _Task(url=location, questions=dict(questions))
+    package = str(Path(__file__).parents[2])
+    paths = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
+    try:
+        done = subprocess.run(  # noqa: S603  # this interpreter and a module of this package
+            [sys.executable, "-m", __name__],
+            input=task.model_dump_json().encode(),
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+            capture_output=True,
+            timeout=seconds,
+            check=True,
+        )
+        return _ANSWERS.validate_json(done.stdout)
+    except subprocess.TimeoutExpired as error:
+        raise StorageError(f"Chroma at {where} did not answer in {seconds:.0f} seconds.") from error
+    except subprocess.CalledProcessError as error:
+        raise StorageError(f"Chroma at {where} failed: {_last_words(error)}.") from error
+    except (ValidationError, OSError) as error:
+        raise StorageError(f"Chroma at {where} could not be asked: {error}.") from error
+
+
+def _last_words(error: subprocess.CalledProcessError) -> str:
+    if error.returncode < 0:
+        return f"its process was ended by signal {-error.returncode}"
+    lines = error.stderr.decode(errors="replace").strip().splitlines()
+    return lines[-1] if lines else f"its process ended with {error.returncode}"
+
+
+def _answer(task: _Task) -> dict[str, Answer]:
+    if task.home is None:
+        return _ask(task.url, task.questions)
+    folder = ChromaFolder(task.home, task.database)
+    changes = chroma_folder.newest_change(task.home, task.database)
+    generation = folder.begin()
+    answers = _ask(generation, task.questions)
+    folder.finish(generation, changes)
+    return answers
+
+
+def _ask(location: Path | str, questions: Mapping[str, Question]) -> dict[str, Answer]:
+    client = chroma_client.connect(location)
+    there = {collection.name for collection in client.list_collections()}
+    answers = {}
+    for name in questions.keys() & there:
+        collection = chroma_client.collection(client, name)
+        answers[name] = Answer(
+            count=collection.count(),
+            metadata=dict(collection.metadata or {}),
+            nearest={
+                num: _nearest(collection, vector) for num, vector in questions[name].vectors.items()
+            },
+        )
+    chroma_client.disconnect(client)
+    return answers
+
+
+def _nearest(collection: Any, vector: Sequence[float]) -> list[int]:
+    found = chroma_client.nearest(collection, np.asarray(vector, np.float32), NEAREST)
+    return [int(num) for num in found]
+
+
+def main() -> None:
+    """Answer the questions on standard input on standard output."""
+    answers = _answer(_Task.model_validate_json(sys.stdin.buffer.read()))
+    sys.stdout.write(json.dumps({name: a.model_dump() for name, a in answers.items()}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,98 @@
+"""From ids of chunks and texts to chunks, and back: how other tables refer to chunk rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from sqlalchemy import bindparam, or_, select
+
+from langchain_memengine.storage.database import Transaction
+from langchain_memengine.storage.schema import chunks, tombstones
+from langchain_memengine.storage.statements import HotQuery, batches
+
+_IDS = HotQuery(
+    select(chunks.c.num, chunks.c.id).where(chunks.c.num.in_(bindparam("nums", expanding=True)))
+)
+
+
+class ReferredChunk(NamedTuple):
+    """A chunk that an id refers to."""
+
+    num: int
+    id: str
+    source: str
+    partition_key: str
+    text: str
+    text_hash: str
+    commit_id: str | None
+
+
+def ids_of(tx: Transaction, nums: Iterable[int]) -> dict[int, str]:
+    """Return chunk ids by chunk number; chunks that are gone are left out."""
+    found: dict[int, str] = {}
+    for batch in batches(list(nums)):
+        found.update(dict(_IDS.rows(tx.connection, {"nums": list(batch)})))
+    return found
+
+
+def nums_of(
+    tx: Transaction, references: Sequence[str], *, partitions: Sequence[str]
+) -> list[tuple[str, int]]:
+    """Return (reference, chunk number) of chunks by their id or the URI of their text."""
+    pairs: list[tuple[str, int]] = []
+    for column in (chunks.c.id, chunks.c.source):
+        is_uri = column is chunks.c.source
+        for batch in batches([one for one in references if (":" in one) == is_uri]):
+            rows = tx.connection.execute(
+                select(column, chunks.c.num).where(
+                    chunks.c.store_id == tx.store_id,
+                    column.in_(batch),
+                    chunks.c.partition_key.in_(partitions),
+                )
+            )
+            pairs.extend((reference, num) for reference, num in rows)
+    return pairs
+
+
+def referred(
+    tx: Transaction, references: Sequence[str], *, partitions: Sequence[str]
+) -> list[ReferredChunk]:
+    """Return the chunks with these ids, or of the texts with these URIs, in order of number."""
+    found: list[ReferredChunk] = []
+    for batch in batches(references):
+        rows = tx.connection.execute(
+            select(
+                chunks.c.num,
+                chunks.c.id,
+                chunks.c.source,
+                chunks.c.partition_key,
+                chunks.c.text,
+                chunks.c.text_hash,
+                chunks.c.commit_id,
+            ).where(
+                chunks.c.store_id == tx.store_id,
+                or_(chunks.c.id.in_(batch), chunks.c.source.in_(batch)),
+                chunks.c.partition_key.in_(partitions),
+            )
+        )
+        found.extend(ReferredChunk(*row) for row in rows)
+    return sorted(found)
+
+
+def removed_since(tx: Transaction, seq: int) -> list[str]:
+    """Return the ids of chunks that were removed after ``seq`` and are not back."""
+    back = select(chunks.c.num).where(
+        chunks.c.store_id == tombstones.c.store_id, chunks.c.id == tombstones.c.chunk_id
+    )
+    return list(
+        tx.connection.execute(
+            select(tombstones.c.chunk_id)
+            .where(
+                tombstones.c.store_id == tx.store_id,
+                tombstones.c.seq > seq,
+                ~back.exists(),
+            )
+            .distinct()
+        ).scalars()
+    )

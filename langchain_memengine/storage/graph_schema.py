@@ -1,0 +1,147 @@
+"""The tables of the graph, which may be in a database of its own.
+
+They have metadata and migrations of their own, so that they can also share the state database.
+Whose a row is stands in ``partition_key``, as with chunks: every query names the partitions that
+its actor may read. Entities carry no partition and nothing that is somebody's: who knows of them
+is told by their names, each of which comes from one piece of evidence.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Connection,
+    Float,
+    Index,
+    MetaData,
+    PrimaryKeyConstraint,
+    String,
+    Table,
+    Text,
+)
+
+from langchain_memengine.storage.migrations import Schema
+from langchain_memengine.text.names import MAX_NAME_CHARS
+
+metadata = MetaData()
+
+MAX_EVIDENCE_CHARS = 255
+"""Longest id of evidence that the columns hold."""
+
+
+def _store() -> Column[str]:
+    return Column("store_id", String(64), nullable=False)
+
+
+def _partition() -> Column[str]:
+    return Column("partition_key", String(128), nullable=False)
+
+
+def _evidence() -> Column[str]:
+    return Column("evidence_id", String(MAX_EVIDENCE_CHARS), nullable=False)
+
+
+def _id(name: str) -> Column[str]:
+    return Column(name, String(24), nullable=False)
+
+
+graph_meta = Table(
+    "graph_meta",
+    metadata,
+    _store(),
+    Column("key", String(64), nullable=False),
+    Column("value", Text, nullable=False),
+    PrimaryKeyConstraint("store_id", "key"),
+)
+
+graph_entities = Table(
+    "graph_entities",
+    metadata,
+    _store(),
+    _id("id"),
+    Column("type", String(MAX_NAME_CHARS), nullable=False),
+    PrimaryKeyConstraint("store_id", "id"),
+)
+
+graph_names = Table(
+    "graph_names",
+    metadata,
+    _store(),
+    _id("entity"),
+    _evidence(),
+    Column("key", String(MAX_NAME_CHARS), nullable=False),
+    _partition(),
+    Column("name", String(MAX_NAME_CHARS), nullable=False),
+    PrimaryKeyConstraint("store_id", "entity", "evidence_id", "key", "partition_key"),
+    Index("ix_graph_names_key", "store_id", "key", "partition_key"),
+    # Names are read for every entity of an answer: from the index alone.
+    Index("ix_graph_names_entity", "store_id", "entity", "partition_key", "key", "name"),
+    Index("ix_graph_names_evidence", "store_id", "evidence_id"),
+)
+
+graph_relations = Table(
+    "graph_relations",
+    metadata,
+    _store(),
+    _id("id"),
+    _partition(),
+    _id("source"),
+    Column("type", String(MAX_NAME_CHARS), nullable=False),
+    _id("target"),
+    Column("valid_from", BigInteger),
+    Column("valid_to", BigInteger),
+    PrimaryKeyConstraint("store_id", "id"),
+    Index("ix_graph_relations_source", "store_id", "source"),
+    Index("ix_graph_relations_target", "store_id", "target"),
+)
+
+graph_evidence = Table(
+    "graph_evidence",
+    metadata,
+    _store(),
+    _id("relation"),
+    _evidence(),
+    _partition(),
+    Column("commit_id", String(64)),
+    Column("confidence", Float, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    PrimaryKeyConstraint("store_id", "relation", "evidence_id"),
+    Index("ix_graph_evidence_id", "store_id", "evidence_id"),
+)
+
+graph_extracted = Table(
+    "graph_extracted",
+    metadata,
+    _store(),
+    _evidence(),
+    _partition(),
+    Column("text_hash", String(64), nullable=False),
+    PrimaryKeyConstraint("store_id", "evidence_id", "partition_key"),
+    Index("ix_graph_extracted_hash", "store_id", "text_hash"),
+)
+
+graph_migrations = Table(
+    "graph_migrations",
+    metadata,
+    Column("name", String(64), primary_key=True),
+    Column("applied_at", BigInteger),
+)
+
+_INITIAL_TABLES = (
+    graph_meta,
+    graph_entities,
+    graph_names,
+    graph_relations,
+    graph_evidence,
+    graph_extracted,
+)
+
+
+def g001_initial(connection: Connection) -> None:
+    """Create entities, their names, relations and their evidence."""
+    metadata.create_all(connection, tables=_INITIAL_TABLES)
+
+
+GRAPH = Schema((("g001_initial", g001_initial),), graph_migrations, counts_changes=False)
+"""The tables of the graph."""

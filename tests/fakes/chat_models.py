@@ -1,0 +1,59 @@
+"""A chat model that follows a script: texts, tool calls, structured output and failures."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from langchain_core.callbacks import CallbackManagerForLLMRun
+from langchain_core.language_models.chat_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.runnables import Runnable
+from langchain_core.utils.function_calling import convert_to_openai_tool
+from pydantic import Field
+
+Reply = str | dict[str, Any] | AIMessage | Exception
+"""A text, the arguments of the first tool, a whole message, or what is raised."""
+
+
+class ScriptedChatModel(BaseChatModel):
+    """Answers with its replies in turn, the last one again and again; or as a function says."""
+
+    replies: list[Any] = Field(default_factory=list)
+    respond: Callable[[list[BaseMessage]], Any] | None = None
+    profile: dict[str, Any] | None = None
+    calls: list[list[BaseMessage]] = Field(default_factory=list)
+
+    @property
+    def _llm_type(self) -> str:
+        return "scripted"
+
+    def bind_tools(
+        self, tools: Sequence[Any], *, tool_choice: Any = None, **kwargs: Any
+    ) -> Runnable[Any, AIMessage]:
+        return self.bind(tools=[convert_to_openai_tool(tool) for tool in tools], **kwargs)
+
+    def prompts(self) -> list[str]:
+        """Return the text of each prompt so far, all of its messages joined."""
+        return ["\n".join(str(message.text) for message in call) for call in self.calls]
+
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        self.calls.append(list(messages))
+        place = min(len(self.calls), len(self.replies)) - 1
+        reply = self.respond(messages) if self.respond else self.replies[place]
+        message = _message(reply, kwargs.get("tools") or [], len(self.calls))
+        return ChatResult(generations=[ChatGeneration(message=message)])
+
+
+def _message(reply: Reply, tools: list[dict[str, Any]], number: int) -> AIMessage:
+    if isinstance(reply, Exception):
+        raise reply
+    if isinstance(reply, dict):
+        name = tools[0]["function"]["name"]
+        return AIMessage("", tool_calls=[{"name": name, "args": reply, "id": f"call_{number}"}])
+    return AIMessage(reply) if isinstance(reply, str) else reply.model_copy()

@@ -1,0 +1,144 @@
+"""The graph leg: the walk by hand, and questions that need two memories joined."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from langchain_memengine.config import RANKINGS
+from langchain_memengine.errors import ConfigurationError
+from langchain_memengine.faces.retriever import MemEngineRetriever
+from langchain_memengine.retrieval import graph_leg
+from langchain_memengine.retrieval.graph_leg import walk
+from langchain_memengine.types import Actor, Filter
+from tests.fakes.embeddings import FakeEmbeddings
+from tests.fakes.engines import make_engine, texts
+
+MEMORIES = {
+    "a": "Anna shares an office with Bert.",
+    "b": "Bert picked the storage layer for the shop.",
+    "c": "The canteen serves soup.",
+    "d": "Dora feeds the cat.",
+}
+TRIPLES = {
+    "a": [("Anna", "shares an office with", "Bert")],
+    "b": [("Bert", "picked", "storage layer")],
+    "d": [("Dora", "feeds", "cat")],
+}
+
+
+@pytest.fixture(params=[None, FakeEmbeddings()])
+def engine(request):
+    with make_engine(embeddings=request.param) as engine:
+        engine.add_texts(list(MEMORIES.values()), ids=list(MEMORIES))
+        for evidence, triples in TRIPLES.items():
+            engine.graph.add_triples(triples, evidence=evidence)
+        yield engine
+
+
+def test_a_walk_of_one_step_by_hand(monkeypatch):
+    monkeypatch.setattr(graph_leg, "_STEPS", 1)
+    # 0 - 1 with weight 1, 0 - 2 with weight 3; always from 0, 0.7 goes on: a quarter of it to 1.
+    visits = walk(np.array([[0, 1], [0, 2]]), np.array([1.0, 3.0]), np.array([2.0, 0.0, 0.0]))
+    assert visits == pytest.approx([0.3, 0.175, 0.525])
+
+
+def test_a_walk_from_nowhere_visits_nothing():
+    assert walk(np.array([[0, 1]]), np.array([1.0]), np.zeros(2)).tolist() == [0.0, 0.0]
+    nowhere = np.zeros((0, 2), np.int64)
+    assert walk(nowhere, np.zeros(0), np.array([1.0])) == pytest.approx([0.3])
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=12),
+    st.lists(st.floats(0, 9), min_size=6, max_size=6),
+)
+def test_a_walk_visits_only_what_its_starts_lead_to(pairs, starts):
+    visits = walk(np.array(pairs), np.ones(len(pairs)), np.array(starts))
+    reached = {node for node in range(6) if starts[node] > 0}
+    for _ in range(6):
+        reached |= {b for a, b in pairs if a in reached} | {a for a, b in pairs if b in reached}
+    assert visits.sum() <= 1 + 1e-9
+    assert {node for node in range(6) if visits[node] > 0} <= reached
+
+
+@pytest.mark.parametrize("ranking", sorted(RANKINGS))
+def test_two_memories_are_joined_if_asked(engine, ranking):
+    asked = "What is Anna doing?"
+    flat = texts(engine.search(asked, ranking=ranking))
+    assert MEMORIES["b"] not in flat[:1]
+    result = engine.search(asked, ranking=ranking, graph_hops=2)
+    if ranking != "decsr":  # which scores keyword matches alone
+        assert set(texts(result)[:2]) == {MEMORIES["a"], MEMORIES["b"]}
+    joined = {hit.text: hit.receipt.graph_rank for hit in result.hits}
+    assert joined[MEMORIES["a"]] is not None
+    assert joined.get(MEMORIES["d"]) is None
+    assert not result.degraded
+
+
+def test_hops_bound_the_walk(engine):
+    engine.add_texts(["The shop sells tea."], ids=["e"])
+    engine.graph.add_triples([("storage layer", "serves", "shop")], evidence="b")
+    engine.graph.add_triples([("shop", "sells", "tea")], evidence="e")
+    reached = {}
+    for hops in (1, 2):
+        hits = engine.search("Anna", 9, graph_hops=hops).hits
+        reached[hops] = {hit.text for hit in hits if hit.receipt.graph_rank}
+    assert reached[1] == {MEMORIES["a"], MEMORIES["b"]}
+    assert reached[2] == {MEMORIES["a"], MEMORIES["b"], "The shop sells tea."}
+
+
+def test_the_ranking_may_ask_for_it_and_a_weight_of_0_only_adds_candidates(engine):
+    ranking = RANKINGS["balanced"].model_copy(update={"graph_hops": 2})
+    joined = engine.search("Anna", ranking=ranking)
+    assert joined.hits == engine.search("Anna", graph_hops=2).hits
+    assert joined.hits[1].text == MEMORIES["b"]
+    retriever = MemEngineRetriever(engine=engine, graph_hops=2)
+    assert [one.page_content for one in retriever.invoke("Anna")] == texts(joined)
+    why = engine.explain("Anna", joined.hits[1].id, ranking=ranking)
+    assert "the graph leads to it" in why.reason
+    weightless = ranking.model_copy(update={"graph_weight": 0.0})
+    assert engine.search("Anna", ranking=weightless).hits[1].score < joined.hits[1].score / 2
+    with pytest.raises(ConfigurationError):
+        engine.search("Anna", graph_hops=-1)
+
+
+def test_filters_and_owners_hold_for_the_graph_too(engine):
+    engine.add_texts(["Bert owes Carl money."], ids=["p"], actor=Actor("carl"))
+    engine.graph.add_triples([("Bert", "owes", "Carl")], evidence="p", actor=Actor("carl"))
+    found = engine.search("Anna", 9, graph_hops=2, actor=Actor("carl"))
+    assert "Bert owes Carl money." in texts(found)
+    assert "Bert owes Carl money." not in texts(engine.search("Anna", 9, graph_hops=2))
+    narrow = Filter(source="doc:/a")
+    assert texts(engine.search("Anna", 9, graph_hops=2, filter=narrow)) == [MEMORIES["a"]]
+
+
+def test_a_forgotten_memory_is_no_way_any_more(engine):
+    engine.delete(["a"])
+    assert MEMORIES["b"] not in texts(engine.search("Anna", graph_hops=2))
+
+
+def test_a_memory_that_another_process_deleted_is_no_way_either(tmp_path):
+    with make_engine(tmp_path) as one, make_engine(tmp_path) as other:
+        one.add_texts(
+            ["Anna likes tea.", "Bert sits near Anna.", "Bert hums."], ids=["a", "b", "c"]
+        )
+        one.graph.add_triples([("Bert", "sits near", "Anna")], evidence="b")
+        one.graph.add_triples([("Bert", "hums", "songs")], evidence="c")
+        assert "Bert hums." in texts(one.search("Anna", graph_hops=2))
+        other._indexer.delete(["doc:/b"])  # and it ends before its graph catches up
+        assert texts(one.search("Anna", graph_hops=2)) == ["Anna likes tea."]
+
+
+def test_a_store_without_a_graph_answers_as_ever():
+    with make_engine() as engine:
+        engine.add_texts(list(MEMORIES.values()))
+        assert engine.search("Anna", graph_hops=2).hits == engine.search("Anna").hits
+
+
+def test_a_graph_that_fails_degrades_the_answer(engine):
+    engine.graph.counts()
+    engine._searcher._graph._store.get().close()
+    result = engine.search("Anna", graph_hops=2)
+    assert texts(result) == [MEMORIES["a"]]
+    assert [one.partition(":")[0] for one in result.degraded] == ["graph"]
