@@ -1,11 +1,15 @@
 """What a search does about changed files, with and without a watcher; no thread watches here."""
 
+import os
+from pathlib import Path
+
 import pytest
 
 from langchain_memengine.engine import searching
 from langchain_memengine.engine.searching import BEING_INDEXED
 from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.retrieval import sources
+from langchain_memengine.storage import graph
 from langchain_memengine.workspace import walk
 from langchain_memengine.workspace.watcher import Watcher
 from tests.fakes.engines import make_engine, texts, write
@@ -41,9 +45,9 @@ def looks(monkeypatch):
 
     original_entries, original_read = walk._entries, sources.read_text
 
-    def entries(root, folder, skipped):
+    def entries(root, folder, failed):
         seen["listed"].append(folder)
-        return [Entry(entry) for entry in original_entries(root, folder, skipped)]
+        return [Entry(entry) for entry in original_entries(root, folder, failed)]
 
     def read(root, path, max_bytes):
         seen["opened"].append(path)
@@ -144,6 +148,51 @@ def test_a_search_answers_while_somebody_else_indexes(tmp_path, monkeypatch, is_
             engine._indexer._at_many -= is_at_many
         assert (texts(result), result.degraded) == (["tea"], (BEING_INDEXED,))
         assert len(engine.search("tea").hits) == 2
+
+
+@pytest.mark.parametrize("index", [lambda engine: engine.search("tea"), lambda e: e.sync()])
+def test_what_a_changed_file_told_is_forgotten_before_anyone_asks_the_graph(tmp_path, index):
+    write(tmp_path, "a.md", "Ann likes tea.")
+    with make_engine(tmp_path) as engine:
+        engine.sync()
+        evidence = engine.search("tea").hits[0].id
+        engine.graph.add_triples([("Ann", "likes", "tea")], evidence=evidence)
+        write(tmp_path, "a.md", "Ann likes coffee.")
+        assert engine.sync(dry_run=True).indexed == 1
+        assert known(engine) == 2
+        index(engine)
+        assert known(engine) == 0
+
+
+def known(engine):
+    """Return how many entities the graph holds, without asking it to catch up."""
+    with engine.graph._store.get().read() as tx:
+        return graph.counts(tx).entities
+
+
+def test_a_folder_that_cannot_be_listed_keeps_its_rows_and_a_watcher_tries_again(
+    tmp_path, monkeypatch
+):
+    write(tmp_path, "a.md", "tea")
+    write(tmp_path, "deep/b.md", "more tea")
+    with make_engine(tmp_path) as engine:
+        engine.sync()
+        scandir = os.scandir
+
+        def refuse(path):
+            if Path(path).name == "deep":
+                raise PermissionError(13, "Permission denied")
+            return scandir(path)
+
+        monkeypatch.setattr(os, "scandir", refuse)
+        result = engine.search("tea")
+        assert (len(result.hits), result.degraded) == (2, ("sync: deep/: Permission denied",))
+        report = engine.sync()
+        assert (report.removed, report.complete) == (0, False)
+        assert engine.watch_state().dirty
+        monkeypatch.undo()
+        assert engine.sync().complete
+        assert not engine.watch_state().dirty
 
 
 def test_indexing_makes_the_index_in_memory_follow(tmp_path):
