@@ -66,6 +66,7 @@ if TYPE_CHECKING:
         SearchResult,
         Stats,
     )
+    from langchain_memengine.workspace.watcher import WatchState
 
 # Names are resolved when they are first used, so that `import langchain_memengine` costs nothing.
 _HOMES = {
@@ -104,6 +105,7 @@ _HOMES = {
     "Relation": "storage.graph_values",
     "SearchResult": "types",
     "Stats": "types",
+    "WatchState": "workspace.watcher",
     "compact_messages": "conversation.context",
     "flush_node": "faces.nodes",
     "get_memory_stats": "conversation.context",
@@ -153,6 +155,7 @@ __all__ = [
     "Relation",
     "SearchResult",
     "Stats",
+    "WatchState",
     "compact_messages",
     "flush_node",
     "get_memory_stats",

@@ -217,6 +217,14 @@ class MemEngineConfig(BaseModel):
     stat_interval_seconds: float = Field(
         2.0, ge=0, description="A search looks for changed files at most this often."
     )
+    watch_debounce_ms: int = Field(
+        2000, ge=0, description="A watcher indexes when it was quiet for so long. profClaw."
+    )
+    file_process: Literal["auto", "off"] = Field(
+        "auto",
+        description="Large syncs: `auto` reads and cuts their files in a process of its own, so "
+        "that searches stay fast, `off` does it in this one.",
+    )
     vector_search: Literal["auto", "chroma", "exact"] = Field(
         "auto",
         description="`auto`: exact up to `exact_max_chunks` and for filtered queries, else Chroma.",

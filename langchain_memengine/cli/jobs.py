@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import signal
-import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +14,7 @@ from rich.text import Text
 from langchain_memengine.cli import options
 from langchain_memengine.cli.failing import exit_if, usage_error
 from langchain_memengine.cli.opening import opened, warn
+from langchain_memengine.cli.stopping import stopped_by_signals
 from langchain_memengine.cli.terminal import clean_line, counted, output, print_json, say
 from langchain_memengine.errors import JobError, NotFoundError
 from langchain_memengine.types import as_json
@@ -63,7 +61,7 @@ def worker(
 
     with (
         opened(root, embeddings, maintain_indexes=False) as engine,
-        _stopped_by_signals() as stop,
+        stopped_by_signals() as stop,
     ):
         if once:
             engine.run_jobs(stop=stop, on_outcome=show)
@@ -139,25 +137,6 @@ def cancel(
     with opened(root, None) as engine:
         changed, problems = _each(engine.cancel_job, nums)
     _report(changed, problems, "cancelled", as_json_wanted=as_json_wanted)
-
-
-@contextmanager
-def _stopped_by_signals() -> Iterator[threading.Event]:
-    """Yield an event that Ctrl+C or a termination sets; a second Ctrl+C ends at once."""
-    stop = threading.Event()
-    before = {one: signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)}
-
-    def on_signal(_number: int, _frame: object) -> None:
-        stop.set()
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-
-    for one in before:
-        signal.signal(one, on_signal)
-    try:
-        yield stop
-    finally:
-        for one, handler in before.items():
-            signal.signal(one, handler)
 
 
 def _each(change: Callable[[int], None], nums: list[int]) -> tuple[list[int], tuple[str, ...]]:

@@ -21,6 +21,7 @@ from langchain_memengine.cli import (
     records,
     searching,
     serving,
+    watching,
 )
 from langchain_memengine.cli.failing import OneLineErrors
 from langchain_memengine.cli.terminal import say
@@ -63,6 +64,7 @@ for _command in (
     keeping.init,
     keeping.add,
     keeping.sync,
+    watching.watch,
     searching.search,
     searching.explain,
     searching.recall,

@@ -76,11 +76,16 @@ def complain(kind: str, text: str) -> None:
     console.print(clean_line(text), soft_wrap=True)
 
 
-def print_json(value: Any) -> None:
-    """Print a value as JSON on standard output, in characters the stream and a terminal take."""
+def print_json(value: Any, *, indent: int | None = 2) -> None:
+    """Print a value as JSON on standard output, in characters the stream and a terminal take.
+
+    Without an indent it is one line, which is flushed.
+    """
     is_utf8 = codecs.lookup(sys.stdout.encoding or "utf-8").name == "utf-8"
-    text = json.dumps(value, ensure_ascii=not is_utf8, indent=2)
+    text = json.dumps(value, ensure_ascii=not is_utf8, indent=indent)
     sys.stdout.write(_JSON_CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n")
+    if indent is None:
+        sys.stdout.flush()
 
 
 def print_rows(rows: Sequence[Sequence[str]]) -> None:

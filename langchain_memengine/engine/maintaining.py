@@ -11,6 +11,7 @@ from langchain_memengine.retrieval.chroma_checks import chroma_checks
 from langchain_memengine.retrieval.derived_files import remove
 from langchain_memengine.retrieval.diagnosis import DoctorReport, examine
 from langchain_memengine.retrieval.file_checks import file_checks
+from langchain_memengine.retrieval.file_plan import SyncPlan
 from langchain_memengine.retrieval.index_checks import index_checks
 from langchain_memengine.retrieval.row_checks import row_checks
 from langchain_memengine.storage import backup
@@ -86,7 +87,7 @@ class Maintaining(EngineParts):
 
     def _embed_missing(self) -> None:
         with self._sync_lock:
-            self._indexer.sync(())
+            self._indexer.carry_out(SyncPlan(()))
 
     def _why_no_chroma(self) -> str:
         if self._index_lock is not None and not self._maintains:

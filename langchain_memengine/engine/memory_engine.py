@@ -18,6 +18,7 @@ from langchain_memengine.engine.item_keeping import ItemKeeping
 from langchain_memengine.engine.learning import Learning
 from langchain_memengine.engine.maintaining import Maintaining
 from langchain_memengine.engine.note_keeping import NoteKeeping
+from langchain_memengine.engine.watching import Watching
 from langchain_memengine.jobs.worker import OnJobFailed
 from langchain_memengine.models.embedding import EmbeddingsLike
 from langchain_memengine.storage import chunks, files
@@ -42,6 +43,7 @@ class MemoryEngine(
     ItemKeeping,
     BackgroundWork,
     Maintaining,
+    Watching,
 ):
     """The memory of one store: its files, its texts, and the search over them.
 
@@ -58,7 +60,7 @@ class MemoryEngine(
     """
 
     @classmethod
-    def open(  # noqa: PLR0913  # keywords, each with a default
+    def open(  # noqa: PLR0913  # every argument is a choice of the user's
         cls,
         root: str | Path | None = "memory",
         *,
@@ -68,6 +70,7 @@ class MemoryEngine(
         embeddings: EmbeddingsLike | str | None = CONFIGURED,
         chat_model: ChatModel | str | None = CONFIGURED,
         read_only: bool = False,
+        watch: bool = False,
         on_job_failed: OnJobFailed | None = None,
     ) -> Self:
         """Open a store, make it if there is none, and index what changed in its files.
@@ -85,6 +88,8 @@ class MemoryEngine(
                 or Runnable, or ``"openai:MODEL"``, ``"google_genai:MODEL"``, ``"ollama:MODEL"``;
                 without one that work waits. By default the settings decide, and they name none.
             read_only: Never write, neither rows nor files.
+            watch: Index files that change by themselves, in a thread, until closed; see
+                :meth:`start_watching`.
             on_job_failed: Called with each job that is given up and its error, by the thread that
                 does the jobs.
 
@@ -111,6 +116,8 @@ class MemoryEngine(
             if settings.sync_on_open and not read_only:
                 engine.sync()
             engine._resume_jobs()
+            if watch:
+                engine.start_watching()
         except BaseException:
             engine.close()
             raise

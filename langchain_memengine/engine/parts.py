@@ -36,6 +36,7 @@ from langchain_memengine.retrieval.sources import (
     Source,
     named_source_id,
 )
+from langchain_memengine.retrieval.traffic import Traffic
 from langchain_memengine.retrieval.vector_index import ChromaIndex
 from langchain_memengine.storage import access
 from langchain_memengine.storage.backup import EPOCH
@@ -49,6 +50,7 @@ from langchain_memengine.types import LOCAL_ADMIN, Actor
 from langchain_memengine.workspace.files import workspace_id
 from langchain_memengine.workspace.layout import Layout
 from langchain_memengine.workspace.notes import DiskNotes, Notes
+from langchain_memengine.workspace.watcher import PendingChanges, Watcher
 
 if TYPE_CHECKING:
     from langchain_memengine.models.asking import ChatModel
@@ -100,11 +102,15 @@ class EngineParts:
         self._clock = clock
         self._sync_lock = threading.Lock()
         self._last_scan = -float("inf")
+        self._pending = PendingChanges(config.watch_debounce_ms / 1000)
+        self._watcher: Watcher | None = None
+        self._watcher_lock = threading.Lock()
         self._accesses: Counter[str] = Counter()
         self._access_lock = threading.Lock()
         with ExitStack() as closing:
             self._build(closing, embeddings)
             self._build_worker(closing, on_job_failed)
+            closing.callback(self.stop_watching)
             self._closing = closing.pop_all()
 
     def _build(self, closing: ExitStack, spec: EmbeddingsLike | str | None) -> None:
@@ -128,10 +134,11 @@ class EngineParts:
         )
         self._embedding = EmbeddingCache(self._database, self._embedder)
         splitter = self._splitter = WordSplitter(config.language)
+        self._traffic = Traffic(splitter)
         self._index_lock = self._take_index_lock(closing, layout)
         epoch = self._epoch(layout)
         self._partitions = Partitions(
-            splitter,
+            self._traffic.words,
             k1=config.bm25_k1,
             b=config.bm25_b,
             snapshots=self._snapshots(layout, splitter, epoch),
@@ -147,7 +154,8 @@ class EngineParts:
             self._chroma,
             GraphLeg(graph, splitter),
         )
-        self._indexer = Indexer(self._database, self._embedding, config, self._clock)
+        self._traffic.follow = self._searcher.follow
+        self._indexer = Indexer(self._database, self._embedding, config, self._clock, self._traffic)
         self._sources = self._all_sources(layout)
         self._notes: Notes = (
             DiskNotes(layout.root) if layout else TableNotes(self._database, self._clock)
@@ -290,6 +298,17 @@ class EngineParts:
                 "Open it with embeddings=, or leave names as they are."
             )
         return NameMerge(self._embedder.embed_texts)
+
+    def _is_watching(self) -> bool:
+        watcher = self._watcher
+        return watcher is not None and watcher.is_watching
+
+    def stop_watching(self) -> None:
+        """Watch no longer; a sync in hand is finished. Nothing happens if nothing is watched."""
+        with self._watcher_lock:
+            watcher, self._watcher = self._watcher, None
+        if watcher is not None:
+            watcher.stop()
 
     def wait_for_chroma(self) -> None:
         """Wait until Chroma has caught up with what searches asked of it."""

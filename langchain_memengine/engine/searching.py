@@ -14,6 +14,7 @@ from langchain_memengine.engine.writing import Writing
 from langchain_memengine.errors import ConfigurationError, MemEngineError
 from langchain_memengine.retrieval import visibility
 from langchain_memengine.retrieval.explain import explain
+from langchain_memengine.retrieval.file_reader import MANY_FILES
 from langchain_memengine.retrieval.query import Query, Vantage
 from langchain_memengine.retrieval.recall import Recalled, capped, fence_nonce
 from langchain_memengine.retrieval.sources import source_uri
@@ -24,6 +25,11 @@ from langchain_memengine.types import Actor, Explanation, Filter, Hit, SearchRes
 from langchain_memengine.workspace.files import UnreadableFileError
 from langchain_memengine.workspace.layout import memory_names
 from langchain_memengine.workspace.notes import Workspace
+
+SYNC_PATIENCE_SECONDS = 0.25
+"""Wait for a sync that somebody else began, at most, before a search does without."""
+
+BEING_INDEXED = "sync: files are being indexed; what is new in them may not be found yet"
 
 _ACCESS_BATCH = 100
 
@@ -77,9 +83,10 @@ class Searching(Writing):
         if graph_hops is not None:
             asked = replace(asked, graph_hops=graph_hops)
         auto_synced, problems, sync_ms = self._sync_if_due()
-        if asked.graph_hops:
-            self._forget_in_graph()
-        result = self._searcher.search(asked)
+        with self._traffic.searching():
+            if asked.graph_hops:
+                self._forget_in_graph()
+            result = self._searcher.search(asked)
         if as_of is not None and any(hit.path for hit in result.hits):
             problems = (*problems, "as_of: files are as they are now.")
         timings = {**result.timings, "sync": sync_ms}
@@ -117,7 +124,8 @@ class Searching(Writing):
         """
         asked = self._query(query, k, ranking, filter, actor)
         asked = self._seen_from(asked, thread_id, head, as_of)
-        return explain(self._database, self._searcher, asked, chunk_id)
+        with self._traffic.searching():
+            return explain(self._database, self._searcher, asked, chunk_id)
 
     def recall(  # noqa: PLR0913  # keywords, as in `search`
         self,
@@ -244,18 +252,46 @@ class Searching(Writing):
 
     def _sync_if_due(self) -> tuple[bool, tuple[str, ...], float]:
         """Index changed files before a search; return (synced, problems, milliseconds)."""
-        config = self.config
-        due = time.monotonic() - self._last_scan >= config.stat_interval_seconds
-        if self.read_only or not (config.sync_on_search and due):
+        if self.read_only or not self.config.sync_on_search:
             return False, (), 0.0
         started = time.perf_counter()
+        synced = False
+        problems: tuple[str, ...] = ()
+        # While many files are indexed, nobody waits for them: the answer is what is there so far.
+        patience = 0.0 if self._indexer.is_at_many else SYNC_PATIENCE_SECONDS
+        if self._indexer.is_at_many or self._is_scan_due():
+            if self._sync_lock.acquire(timeout=patience):
+                try:
+                    synced, problems = self._sync_for_search()
+                finally:
+                    self._sync_lock.release()
+            else:
+                problems = (BEING_INDEXED,)
+        if synced:
+            self._forget_in_graph()
+        return synced, problems, (time.perf_counter() - started) * 1000
+
+    def _is_scan_due(self) -> bool:
+        """Return whether a search should look for changed files; with a watcher it is told."""
+        if self._is_watching() and not self._pending.is_dirty:
+            return False
+        return time.monotonic() - self._last_scan >= self.config.stat_interval_seconds
+
+    def _sync_for_search(self) -> tuple[bool, tuple[str, ...]]:
+        """Sync unless that has become needless, and leave many files to a watcher."""
+        if not self._is_scan_due():
+            return False, ()
         try:
-            report = self.sync()
+            with self._pending.syncing() as succeed:
+                plan = self._indexer.plan(self._sources)
+                if self._is_watching() and plan.stale >= MANY_FILES:
+                    self._last_scan = time.monotonic()
+                    return False, (BEING_INDEXED,)
+                report = self._carry_out(plan, succeed)
         except MemEngineError as error:
-            return False, (f"sync: {error}",), (time.perf_counter() - started) * 1000
-        problems = [f"sync: {problem.path}: {problem.reason}" for problem in report.failed]
-        synced = bool(report.indexed or report.removed)
-        return synced, tuple(problems), (time.perf_counter() - started) * 1000
+            return False, (f"sync: {error}",)
+        problems = tuple(f"sync: {problem.path}: {problem.reason}" for problem in report.failed)
+        return bool(report.indexed or report.removed), problems
 
     def _pinned_sources(self, actor: Actor) -> tuple[str, ...]:
         workspace = self._sources[0].workspace_id

@@ -13,9 +13,11 @@ from langchain_memengine.engine.parts import EngineParts
 from langchain_memengine.errors import StorageError
 from langchain_memengine.progress import progress_bar
 from langchain_memengine.retrieval import documents, visibility
+from langchain_memengine.retrieval.file_plan import SyncPlan
 from langchain_memengine.retrieval.sources import TextChunks
 from langchain_memengine.storage import chunks, files
 from langchain_memengine.types import Actor, IndexReport, Progress, Scope
+from langchain_memengine.workspace.watcher import OnSuccess
 
 logger = logging.getLogger(__name__)
 
@@ -35,10 +37,27 @@ class Writing(EngineParts):
             StorageError: The database failed; what was stored before stays.
         """
         with self._sync_lock, _shown(progress, "Indexing", "file") as callback:
-            report = self._indexer.sync(self._sources, dry_run=dry_run, progress=callback)
-            self._last_scan = time.monotonic()
-        if report.removed or report.indexed:
+            if dry_run:
+                plan = self._indexer.plan(self._sources)
+                return self._indexer.carry_out(plan, dry_run=True, progress=callback)
+            with self._pending.syncing() as succeed:
+                plan = self._indexer.plan(self._sources)
+                report = self._carry_out(plan, succeed, callback)
+        if report.indexed or report.removed:
             self._forget_in_graph()
+        return report
+
+    def _carry_out(
+        self, plan: SyncPlan, succeed: OnSuccess, progress: Progress | None = None
+    ) -> IndexReport:
+        """Index what is planned and note that it was.
+
+        The caller holds the lock, and tells the graph when it no longer does: searches that want
+        the lock must not wait for another database.
+        """
+        report = self._indexer.carry_out(plan, progress=progress)
+        self._last_scan = time.monotonic()
+        succeed(report, self._last_scan, self._clock())
         return report
 
     def index_file(self, path: str) -> bool:

@@ -14,6 +14,7 @@ from langchain_memengine.retrieval.backlog import BATCH_TEXTS, Backlog
 from langchain_memengine.retrieval.embedding_cache import EmbeddingCache, FloatArray
 from langchain_memengine.retrieval.sources import TextChunks
 from langchain_memengine.retrieval.tally import Tally
+from langchain_memengine.retrieval.traffic import Traffic
 from langchain_memengine.storage import chunks, embeddings
 from langchain_memengine.storage.database import Database, Transaction
 from langchain_memengine.text.tokens import estimate_tokens
@@ -28,9 +29,14 @@ class ChunkWriter:
     """
 
     def __init__(
-        self, database: Database, embedding: EmbeddingCache, clock: Callable[[], datetime]
+        self,
+        database: Database,
+        embedding: EmbeddingCache,
+        clock: Callable[[], datetime],
+        traffic: Traffic,
     ) -> None:
         self._database = database
+        self._traffic = traffic
         self._embedding = embedding
         self._clock = clock
         self.backlog = Backlog(database, embedding, clock)
@@ -52,6 +58,7 @@ class ChunkWriter:
             StorageError: The database failed; nothing of this call is stored.
         """
         change = self.prepared(new, tally)
+        self._traffic.give_way()
         with self._database.write() as tx:
             change(tx)
             if also is not None:

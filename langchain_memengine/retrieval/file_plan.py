@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from langchain_memengine.config import MemEngineConfig
 from langchain_memengine.errors import ConfigurationError
@@ -38,12 +39,41 @@ class FilePlan:
     failed: list[FileProblem]
 
 
+class SourcePlan(NamedTuple):
+    """A source, what was known of its files, and what is to be done about them."""
+
+    source: Source
+    known: Mapping[str, IndexedFile]
+    files: FilePlan
+
+
+@dataclass(frozen=True, slots=True)
+class SyncPlan:
+    """What a sync is to do, source by source."""
+
+    parts: tuple[SourcePlan, ...]
+
+    @property
+    def stale(self) -> int:
+        """How many files are to be looked at."""
+        return sum(len(part.files.stale) for part in self.parts)
+
+
 @dataclass(frozen=True, slots=True)
 class PreparedFile:
-    """A file that was looked at: its new row and its chunks, ``None`` to keep those it has."""
+    """A file that was looked at.
 
-    row: IndexedFile
+    Attributes:
+        path: Its path.
+        row: Its new row, ``None`` to look again the next time.
+        chunks: Its chunks, ``None`` to keep those it has.
+        problem: Why it has to be looked at again.
+    """
+
+    path: str
+    row: IndexedFile | None
     chunks: TextChunks | None
+    problem: str = ""
 
 
 def plan_files(found: Scan, known: Mapping[str, IndexedFile]) -> FilePlan:
@@ -79,20 +109,15 @@ def gone_files(found: Scan, known: Mapping[str, IndexedFile]) -> list[IndexedFil
 
 
 def prepare_file(
-    source: Source,
-    stat: FileStat,
-    known: IndexedFile | None,
-    config: MemEngineConfig,
-    tally: Tally,
-) -> PreparedFile | None:
-    """Read and cut one file; what cannot be read is counted and keeps its earlier chunks."""
+    source: Source, stat: FileStat, known_hash: str | None, config: MemEngineConfig
+) -> PreparedFile:
+    """Read and cut one file; what cannot be read keeps its earlier chunks."""
     uri = source_uri(source.workspace_id, stat.path)
     try:
         file = source.read(stat.path)
         row = IndexedFile(stat.path, uri, file.size, file.mtime_ns, file.hash)
-        if known is not None and known.hash == file.hash:
-            tally.unchanged += 1
-            return PreparedFile(row, None)
+        if known_hash == file.hash:
+            return PreparedFile(stat.path, row, None)
         pieces = chunks_of_file(
             file,
             source.workspace_id,
@@ -100,16 +125,25 @@ def prepare_file(
             overlap_tokens=config.overlap_tokens,
         )
     except UnreadableFileError as error:
-        if error.gone:
-            return None  # deleted since the scan: the next sync removes it
+        if error.gone:  # deleted since the scan: the next sync removes it
+            return PreparedFile(stat.path, None, None)
         if isinstance(error.__cause__, OSError):  # the file may be readable the next time
-            tally.failed.append(FileProblem(stat.path, error.reason))
-            return None
-        tally.skipped.append(FileProblem(stat.path, error.reason))
+            return PreparedFile(stat.path, None, None, error.reason)
         row = IndexedFile(stat.path, uri, stat.size, stat.mtime_ns, "", error.reason)
-        return PreparedFile(row, None)
+        return PreparedFile(stat.path, row, None)
     except (OSError, ConfigurationError) as error:
-        tally.failed.append(FileProblem(stat.path, str(error)))
-        return None
-    tally.indexed += 1
-    return PreparedFile(row, pieces)
+        return PreparedFile(stat.path, None, None, str(error))
+    return PreparedFile(stat.path, row, pieces)
+
+
+def count_file(file: PreparedFile, tally: Tally) -> None:
+    """Count what became of a file; one that is gone does not count."""
+    if file.row is None:
+        if file.problem:
+            tally.failed.append(FileProblem(file.path, file.problem))
+    elif file.row.problem:
+        tally.skipped.append(FileProblem(file.path, file.row.problem))
+    elif file.chunks is None:
+        tally.unchanged += 1
+    else:
+        tally.indexed += 1

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import NamedTuple
 
 from langchain_memengine.config import MemEngineConfig
 from langchain_memengine.errors import ConfigurationError
@@ -13,13 +14,17 @@ from langchain_memengine.retrieval.chunk_writer import ChunkWriter
 from langchain_memengine.retrieval.embedding_cache import EmbeddingCache
 from langchain_memengine.retrieval.file_plan import (
     PreparedFile,
+    SourcePlan,
+    SyncPlan,
+    count_file,
     gone_files,
     is_unchanged,
     plan_files,
-    prepare_file,
 )
+from langchain_memengine.retrieval.file_reader import MANY_FILES, FileReader
 from langchain_memengine.retrieval.sources import Source, TextChunks
 from langchain_memengine.retrieval.tally import Tally
+from langchain_memengine.retrieval.traffic import Traffic
 from langchain_memengine.storage import chunks, embeddings, files
 from langchain_memengine.storage.database import Database, Transaction
 from langchain_memengine.storage.files import IndexedFile
@@ -32,10 +37,20 @@ logger = logging.getLogger(__name__)
 BATCH_CHUNKS = 512
 """Chunks stored in one transaction, about: the file that exceeds it is still in."""
 
+BUSY_BATCH_CHUNKS = 8
+"""The same while there are searches: each of them may have to wait for a batch."""
+
 CUT_VERSION = 2
 """Raised when the same text is cut into other chunks, so that files are indexed again."""
 
 _CUT = "chunking"
+
+
+class _Batch(NamedTuple):
+    """Files to be stored in one transaction, and the words that are known of their texts."""
+
+    files: list[PreparedFile]
+    words: dict[str, str]
 
 
 class Indexer:
@@ -47,25 +62,42 @@ class Indexer:
         embedding: EmbeddingCache,
         config: MemEngineConfig,
         clock: Callable[[], datetime],
+        traffic: Traffic,
     ) -> None:
         self._database = database
         self._embedding = embedding
-        self._config = config
         self._clock = clock
-        self._writer = ChunkWriter(database, embedding, clock)
+        self._traffic = traffic
+        self._reader = FileReader(config, traffic)
+        self._at_many = 0
+        self._writer = ChunkWriter(database, embedding, clock, traffic)
         self._cut = f"{CUT_VERSION} {config.chunk_tokens} {config.overlap_tokens}"
 
-    def sync(
-        self,
-        sources: Sequence[Source],
-        *,
-        dry_run: bool = False,
-        progress: Progress | None = None,
+    @property
+    def is_at_many(self) -> bool:
+        """Whether so many files are being indexed that nobody should wait for them."""
+        return self._at_many > 0
+
+    def plan(self, sources: Sequence[Source]) -> SyncPlan:
+        """Find out what changed in the sources since the last time; no file is opened.
+
+        Raises:
+            ConfigurationError: A folder cannot be listed.
+            StorageError: The database failed.
+        """
+        parts = []
+        for source in sources:
+            known = self._known(source)
+            parts.append(SourcePlan(source, known, plan_files(source.scan(), known)))
+        return SyncPlan(tuple(parts))
+
+    def carry_out(
+        self, plan: SyncPlan, *, dry_run: bool = False, progress: Progress | None = None
     ) -> IndexReport:
-        """Index what changed in the sources since the last time.
+        """Index what changed.
 
         Args:
-            sources: Where to look.
+            plan: What is to be done.
             dry_run: Only count what would be done; nothing is embedded or written.
             progress: Called with (files done, files to do).
 
@@ -73,27 +105,28 @@ class Indexer:
             StorageError: The database failed; what was stored before stays.
         """
         tally = Tally()
-        known = [self._known(source) for source in sources]
-        plans = [
-            plan_files(source.scan(), rows) for source, rows in zip(sources, known, strict=True)
-        ]
-        total = sum(len(plan.stale) for plan in plans)
-        done = 0
-        for source, rows, plan in zip(sources, known, plans, strict=True):
-            tally.unchanged += plan.unchanged
-            tally.skipped += plan.skipped
-            tally.failed += plan.failed
-            tally.removed += len(plan.gone)
+        total, done = plan.stale, 0
+        is_many = total >= MANY_FILES
+        self._at_many += is_many
+        try:
+            for part in plan.parts:
+                tally.unchanged += part.files.unchanged
+                tally.skipped += part.files.skipped
+                tally.failed += part.files.failed
+                tally.removed += len(part.files.gone)
+                if not dry_run:
+                    self._remove(part.source, part.files.gone)
+                for batch in self._batches(part.source, part.files.stale, part.known, tally):
+                    self._store(part.source, batch, tally, dry_run=dry_run)
+                    done += len(batch.files)
+                    if progress is not None:
+                        progress(min(done, total), total)
             if not dry_run:
-                self._remove(source, plan.gone)
-            for batch in self._batches(source, plan.stale, rows, tally):
-                self._store(source, batch, tally, dry_run=dry_run)
-                done += len(batch)
-                if progress is not None:
-                    progress(min(done, total), total)
-        if not dry_run:
-            self._note_cut(tally)
-            self._writer.embed_pending(tally)
+                self._note_cut(tally)
+                self._writer.embed_pending(tally)
+        finally:
+            self._at_many -= is_many
+            self._traffic.words.expect({})
         report = self._writer.report(tally, dry_run=dry_run)
         logger.info(
             "indexed %d files, %d chunks, embedded %d texts, %d removed, %d skipped, %d failed",
@@ -200,36 +233,46 @@ class Indexer:
         stale: Sequence[FileStat],
         known: Mapping[str, IndexedFile],
         tally: Tally,
-    ) -> Iterator[list[PreparedFile]]:
-        batch: list[PreparedFile] = []
-        size = 0
-        for stat in stale:
-            prepared = prepare_file(source, stat, known.get(stat.path), self._config, tally)
-            if prepared is None:
-                continue
-            batch.append(prepared)
-            size += max(1, len(prepared.chunks or ()))
-            if size >= BATCH_CHUNKS:
+    ) -> Iterator[_Batch]:
+        """Prepare files and yield them in batches, which are small while somebody searches."""
+        batch = _Batch([], {})
+        size, before = 0, self._traffic.searches
+        latest = before
+        for prepared, words in self._reader.prepare(source, stale, known):
+            for file in prepared:
+                count_file(file, tally)
+                size += max(1, len(file.chunks or ()))
+            batch.files.extend(prepared)
+            batch.words.update(words)
+            # Searches during the batch before count, too: they tend to come one after the other.
+            is_busy = self._traffic.searches > before
+            if size >= (BUSY_BATCH_CHUNKS if is_busy else BATCH_CHUNKS):
+                before, latest = latest, self._traffic.searches
                 yield batch
-                batch, size = [], 0
-        if batch:
+                batch, size = _Batch([], {}), 0
+        if batch.files:
             yield batch
 
-    def _store(
-        self, source: Source, batch: Sequence[PreparedFile], tally: Tally, *, dry_run: bool
-    ) -> None:
-        new = {file.row.source: file.chunks for file in batch if file.chunks is not None}
+    def _store(self, source: Source, batch: _Batch, tally: Tally, *, dry_run: bool) -> None:
+        rows = [file.row for file in batch.files if file.row is not None]
+        new = {
+            file.row.source: file.chunks
+            for file in batch.files
+            if file.row is not None and file.chunks is not None
+        }
         if dry_run:
             self._writer.count_only(new, tally)
             return
-        rows = [file.row for file in batch]
 
         def note_files(tx: Transaction) -> None:
             files.put(tx, source.workspace_id, rows, now=self._clock())
             if tx.get_meta(_CUT) is None:
                 tx.set_meta(_CUT, self._cut)
 
+        self._traffic.words.expect(batch.words)  # a search may follow before this thread does
         self._writer.store(new, tally, note_files)
+        self._traffic.give_way()
+        self._traffic.follow()
 
     def _remove(self, source: Source, gone: Sequence[IndexedFile]) -> None:
         if gone:

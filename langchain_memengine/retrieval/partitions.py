@@ -235,7 +235,7 @@ class Partition:
         self._accesses.grow_to(len(self._nums))
         self.surroundings.add([group(row) for row in rows], [place(row) for row in rows])
         self.authors.add([author(row) for row in rows])
-        self.keyword.add([self._splitter(keyword_text(row)) for row in rows])
+        self.keyword.add([self._splitter(keyword_text(r.path, r.heading, r.text)) for r in rows])
         self.vectors.grow_to(len(self._nums))
 
     def _follow_accesses(self, tx: Transaction, oldest_new: int, *, changed: bool) -> None:
@@ -296,9 +296,14 @@ class Partitions:
             found.append(partition)
         while len(self._loaded) > max(_MAX_PARTITIONS, len(keys)):
             self._loaded.popitem(last=False)
-        view = View(found)
-        self._latest = ((counters, keys, model), view)
-        return view
+        self._latest = ((counters, keys, model), View(found))
+        return self._latest[1]
+
+    def follow(self, tx: Transaction, counters: Counters) -> None:
+        """Let what is in memory catch up, so that no search has to; hold the lock."""
+        self._latest = None
+        for partition in self._loaded.values():
+            partition.follow(tx, counters, partition.standing.model)
 
     def save(self, *, forgotten_at: int = 0) -> None:
         """Keep what is in memory for the next run, as far as that is worthwhile.

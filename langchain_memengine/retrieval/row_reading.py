@@ -39,7 +39,7 @@ def place(row: IndexRow) -> float | None:
     return float(row.event_ms or 0) if is_message else None
 
 
-def keyword_text(row: IndexRow) -> str:
+def keyword_text(path: str, heading: str, text: str) -> str:
     """Return what the keyword index reads of a chunk: file name and headings count as text."""
-    name = row.path.rpartition(".")[0]
-    return "\n".join(part for part in (name, row.heading, row.text) if part)
+    name = path.rpartition(".")[0]
+    return "\n".join(part for part in (name, heading, text) if part)

@@ -81,6 +81,17 @@ class Searcher:
         watch.lap("rows")
         return SearchResult(tuple(hits), (*degraded, *ranked.degraded), timings=watch.timings)
 
+    def follow(self) -> None:
+        """Let the indexes in memory catch up with the database.
+
+        Raises:
+            StorageError: The database failed.
+        """
+        with self._database.read() as tx:
+            counters = tx.counters()
+            with self._partitions.lock:
+                self._partitions.follow(tx, counters)
+
     def query_vector(self, text: str) -> tuple[NDArray[np.float32] | None, tuple[str, ...]]:
         """Return the vector of a query, or ``None`` and why there is none."""
         if not self._embedding.enabled:

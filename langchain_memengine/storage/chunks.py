@@ -19,7 +19,7 @@ from langchain_memengine.storage.chunk_values import (
 )
 from langchain_memengine.storage.database import Transaction, to_ms
 from langchain_memengine.storage.schema import chunks, tombstones
-from langchain_memengine.storage.statements import HotQuery, batches
+from langchain_memengine.storage.statements import HotQuery, batches, is_in
 from langchain_memengine.types import Chunk, Provenance, Scope
 
 
@@ -94,7 +94,10 @@ def changed_in(tx: Transaction, partition: str, *, after_seq: int) -> list[Colum
 
     From 0 on, all of them are: told so, the database reads the partition and not the store.
     """
-    of_partition = [chunks.c.store_id == tx.store_id, chunks.c.partition_key == partition]
+    of_partition = [
+        chunks.c.store_id == tx.store_id,
+        is_in(chunks.c.partition_key, partition, after_seq=after_seq),
+    ]
     return [*of_partition, chunks.c.seq > after_seq] if after_seq else of_partition
 
 

@@ -83,10 +83,13 @@ def forget(tx: Transaction, workspace_id: str, paths: Sequence[str]) -> None:
         )
 
 
-def count(tx: Transaction) -> int:
-    """Return how many files the store has indexed, over all workspaces."""
-    return tx.connection.execute(
+def count(tx: Transaction, workspace_ids: Sequence[str] | None = None) -> int:
+    """Return how many files the store has indexed, over all workspaces or over these."""
+    query = (
         select(func.count())
         .select_from(files)
         .where(files.c.store_id == tx.store_id, files.c.problem.is_(None))
-    ).scalar_one()
+    )
+    if workspace_ids is not None:
+        query = query.where(files.c.workspace_id.in_(workspace_ids))
+    return tx.connection.execute(query).scalar_one()

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Select
+from sqlalchemy import ColumnElement, Connection, Select
 from sqlalchemy.engine import Dialect
 from sqlalchemy.exc import DBAPIError
 
@@ -73,3 +73,12 @@ class HotQuery:
         if state.positiontup is None:
             return state.statement, list(sources), list(sources.values())
         return state.statement, (), [sources[name] for name in state.positiontup]
+
+
+def is_in(column: ColumnElement[str], partition: str, *, after_seq: int) -> ColumnElement[bool]:
+    """Return the condition that rows changed after ``after_seq`` are in a partition.
+
+    Without statistics SQLite takes the index on the partition, which leads through all of it, for
+    the few rows that changed. What is no bare column has no index: that on ``seq`` is left.
+    """
+    return (column.concat("") if after_seq else column) == partition

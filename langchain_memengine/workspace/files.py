@@ -10,7 +10,7 @@ import hashlib
 import os
 import re
 import stat
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import uuid4
@@ -19,7 +19,7 @@ from langchain_memengine.errors import ConfigurationError, MemEngineError, Stora
 from langchain_memengine.types import FileProblem
 from langchain_memengine.workspace.decoding import decode
 from langchain_memengine.workspace.durable import locked, put_in_place, written_beside
-from langchain_memengine.workspace.globs import glob_regex
+from langchain_memengine.workspace.globs import path_patterns
 from langchain_memengine.workspace.layout import Layout, inside
 from langchain_memengine.workspace.opening import open_below
 from langchain_memengine.workspace.walk import (
@@ -113,8 +113,7 @@ def scan(root: Path, include: Sequence[str], exclude: Sequence[str], max_bytes: 
     Raises:
         ConfigurationError: ``root`` is not a folder that can be listed.
     """
-    wanted = _any_of(include, re.IGNORECASE)
-    unwanted = _any_of(f"**/{pattern}" for pattern in exclude)
+    wanted, unwanted = path_patterns(include, exclude)
     found = Scan([], [])
     for path, entry in walk(root, unwanted, found.skipped, found.failed):
         if not wanted.match(path):
@@ -247,10 +246,6 @@ def workspace_id(root: Path) -> str:
             "are then indexed anew, under a new id."
         )
     return found
-
-
-def _any_of(patterns: Iterable[str], flags: int = 0) -> re.Pattern[str]:
-    return re.compile("|".join(glob_regex(p).pattern for p in patterns) or r"(?!)", flags)
 
 
 def _read_unchanged(root: Path, path: str, max_bytes: int | None) -> tuple[bytes, os.stat_result]:

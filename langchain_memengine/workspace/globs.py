@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 
 
 def glob_regex(pattern: str) -> re.Pattern[str]:
@@ -26,6 +27,18 @@ def glob_regex(pattern: str) -> re.Pattern[str]:
     head = "/".join(first) + "/" if first else ""
     tail = rf"(?:[^/]++/)*{'/'.join(last)}" if last else "(?s:.*)"
     return re.compile(rf"\A{head}{''.join(spans)}{tail}\Z")
+
+
+def path_patterns(
+    include: Sequence[str], exclude: Sequence[str]
+) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return what paths match that are wanted, in any case, and that are not, at any depth."""
+    unwanted = _any_of(f"**/{pattern}" for pattern in exclude)
+    return _any_of(include, re.IGNORECASE), unwanted
+
+
+def _any_of(patterns: Iterable[str], flags: int = 0) -> re.Pattern[str]:
+    return re.compile("|".join(glob_regex(p).pattern for p in patterns) or r"(?!)", flags)
 
 
 def _part_regex(part: str) -> str:

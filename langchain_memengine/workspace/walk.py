@@ -22,11 +22,13 @@ def walk(
     unwanted: re.Pattern[str],
     skipped: list[FileProblem],
     failed: list[FileProblem],
+    entered: list[str] | None = None,
 ) -> Iterator[tuple[str, os.DirEntry[str]]]:
     """Yield all that is no folder, with its root-relative path, in no particular order.
 
     A folder that ``unwanted`` matches is not entered. One that is a link is added to ``skipped``,
-    and one that cannot be listed to ``failed``, with a ``/`` at the end.
+    one that cannot be listed to ``failed``, and one that was listed to ``entered``, each with a
+    ``/`` at the end; the root is ``""``.
 
     Raises:
         ConfigurationError: ``root`` itself cannot be listed.
@@ -34,7 +36,12 @@ def walk(
     pending = [""]
     while pending:
         folder = pending.pop()
-        for entry in _entries(root, folder, failed):
+        entries = _entries(root, folder, failed)
+        if entries is None:
+            continue
+        if entered is not None:
+            entered.append(folder)
+        for entry in entries:
             path = folder + entry.name
             if unwanted.match(path):
                 continue
@@ -48,7 +55,16 @@ def walk(
                     pending.append(f"{path}/")
 
 
-def _entries(root: Path, folder: str, failed: list[FileProblem]) -> list[os.DirEntry[str]]:
+def would_enter(root: Path, path: str, unwanted: re.Pattern[str]) -> bool:
+    """Return whether :func:`walk` would try to list what is now at a root-relative path."""
+    if unwanted.match(path) or unwanted.match(f"{path}/") or _never_read(path):
+        return False
+    place = root / path
+    return place.is_dir() and not place.is_symlink()
+
+
+def _entries(root: Path, folder: str, failed: list[FileProblem]) -> list[os.DirEntry[str]] | None:
+    """Return what is in a folder, ``None`` if it cannot be listed."""
     try:
         with os.scandir(root / folder) as entries:
             return list(entries)
@@ -60,7 +76,7 @@ def _entries(root: Path, folder: str, failed: list[FileProblem]) -> list[os.DirE
             ) from error
         if not isinstance(error, FileNotFoundError):
             failed.append(problem(folder, error.strerror or str(error)))
-        return []
+        return None
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:

@@ -11,6 +11,7 @@ from langchain_memengine.retrieval import indexing
 from langchain_memengine.retrieval.embedding_cache import EmbeddingCache
 from langchain_memengine.retrieval.indexing import Indexer
 from langchain_memengine.retrieval.sources import chunks_of_file
+from langchain_memengine.retrieval.traffic import Traffic
 from langchain_memengine.storage import chunks, embeddings, files
 from langchain_memengine.storage.database import Database
 from langchain_memengine.types import FileProblem
@@ -53,7 +54,11 @@ def database():
 def indexer_of(database, embeddings=None, **settings):
     embedder = Embedder(embeddings, name="fake", attempts=1) if embeddings else None
     cache = EmbeddingCache(database, embedder)
-    return Indexer(database, cache, MemEngineConfig(**settings), FixedClock())
+    return Indexer(database, cache, MemEngineConfig(**settings), FixedClock(), Traffic(str.split))
+
+
+def synced(indexer, sources, **options):
+    return indexer.carry_out(indexer.plan(sources), **options)
 
 
 def stored(database):
@@ -66,14 +71,14 @@ def test_file_deleted_between_scan_and_read_is_left_to_the_next_sync(database):
     source = FakeSource()
     source.put("a.md", "tea")
     indexer = indexer_of(database)
-    indexer.sync([source])
+    synced(indexer, [source])
     source.put("a.md", UnreadableFileError("a.md", "there is no such file", gone=True))
-    report = indexer.sync([source])
+    report = synced(indexer, [source])
     assert (report.indexed, report.failed, report.skipped) == (0, (), ())
     assert stored(database) == [("a.md", "tea")]
     assert indexer.index_file(source, "a.md") is False
     del source.texts["a.md"]
-    assert indexer.sync([source]).removed == 1
+    assert synced(indexer, [source]).removed == 1
     assert stored(database) == []
 
 
@@ -82,10 +87,10 @@ def test_files_in_a_folder_that_cannot_be_listed_are_not_gone(database):
     source.put("deep/a.md", "tea")
     source.put("deeper/b.md", "coffee")
     indexer = indexer_of(database)
-    indexer.sync([source])
+    synced(indexer, [source])
     source.texts.clear()
     source.failed = [FileProblem("deep/", "Permission denied")]
-    report = indexer.sync([source])
+    report = synced(indexer, [source])
     assert (report.removed, report.failed) == (1, tuple(source.failed))
     assert not report.complete
     assert stored(database) == [("deep/a.md", "tea")]
@@ -98,7 +103,7 @@ def test_file_that_cannot_be_read_has_no_row_and_stops_no_other(database):
     source = FakeSource()
     source.put("a.md", OSError("disk on fire"))
     source.put("b.md", "tea")
-    report = indexer_of(database).sync([source])
+    report = synced(indexer_of(database), [source])
     assert report.failed == (FileProblem("a.md", "disk on fire"),)
     assert stored(database) == [("b.md", "tea")]
     with database.read() as tx:
@@ -111,7 +116,7 @@ def test_many_chunks_are_stored_in_several_transactions(database, monkeypatch):
     for i in range(5):
         source.put(f"{i}.md", f"tea {i}")
     seen: list[tuple[int, int]] = []
-    indexer_of(database).sync([source], progress=lambda *at: seen.append(at))
+    synced(indexer_of(database), [source], progress=lambda *at: seen.append(at))
     assert seen == [(2, 5), (4, 5), (5, 5)]
     with database.read() as tx:
         assert tx.counters().changes == 3
@@ -124,7 +129,7 @@ def test_outage_half_way_keeps_what_was_embedded_and_asks_no_more(database, monk
     for i in range(4):
         source.put(f"{i}.md", f"tea {i}")
     fake = FakeEmbeddings(fail_with=[None, None, ConnectionError()])  # probe, 0.md, 1.md
-    report = indexer_of(database, fake).sync([source])
+    report = synced(indexer_of(database, fake), [source])
     assert (report.indexed, report.embedded, report.pending) == (4, 1, 3)
     assert len(fake.calls) == 3
     assert len(stored(database)) == 4
@@ -135,21 +140,21 @@ def test_outage_in_the_very_first_sync_is_made_up_for(database):
     source.put("a.md", "tea")
     fake = FakeEmbeddings(fail_with=[ConnectionError(), ConnectionError()])
     indexer = indexer_of(database, fake)
-    assert indexer.sync([source]).pending == 1
-    again = indexer.sync([source])
+    assert synced(indexer, [source]).pending == 1
+    again = synced(indexer, [source])
     assert (again.pending, len(again.degraded)) == (1, 1)
-    assert indexer.sync([source]).embedded == 1
-    assert indexer.sync([source]).complete
+    assert synced(indexer, [source]).embedded == 1
+    assert synced(indexer, [source]).complete
 
 
 def test_files_are_cut_again_when_the_chunk_size_changes(database):
     source = FakeSource()
     source.put("a.md", "tea " * 100)
-    indexer_of(database).sync([source])
+    synced(indexer_of(database), [source])
     small = indexer_of(database, chunk_tokens=16, overlap_tokens=0)
-    report = small.sync([source])
+    report = synced(small, [source])
     assert (report.indexed, report.chunks) == (1, 7)  # 100 tokens, 16 a chunk
-    assert small.sync([source]).unchanged == 1
+    assert synced(small, [source]).unchanged == 1
 
 
 def test_put_replaces_and_delete_removes(database):
@@ -179,7 +184,7 @@ def test_reembed_needs_an_embedder_that_answers(database):
     source.put("a.md", "tea")
     with pytest.raises(EmbeddingError, match="embeddings=None"):
         indexer_of(database).reembed()
-    indexer_of(database, FakeEmbeddings(8)).sync([source])
+    synced(indexer_of(database, FakeEmbeddings(8)), [source])
     broken = FakeEmbeddings(16, fail_with=[ConnectionError()])
     with pytest.raises(EmbeddingError):
         indexer_of(database, broken).reembed()
@@ -191,7 +196,7 @@ def test_reembed_replaces_the_old_models_vectors(database):
     source = FakeSource()
     source.put("a.md", "tea")
     source.put("b.md", "tea")
-    indexer_of(database, FakeEmbeddings(8)).sync([source])
+    synced(indexer_of(database, FakeEmbeddings(8)), [source])
     seen: list[tuple[int, int]] = []
     report = indexer_of(database, FakeEmbeddings(16)).reembed(lambda *at: seen.append(at))
     assert (report.embedded, report.pending) == (1, 0)  # one text, twice
@@ -204,11 +209,11 @@ def test_reembed_replaces_the_old_models_vectors(database):
 def test_reembed_that_meets_an_outage_keeps_the_old_vectors_and_is_finished_by_a_sync(database):
     source = FakeSource()
     source.put("a.md", "tea")
-    indexer_of(database, FakeEmbeddings(8)).sync([source])
+    synced(indexer_of(database, FakeEmbeddings(8)), [source])
     fake = FakeEmbeddings(16, fail_with=[None, ConnectionError()])
     indexer = indexer_of(database, fake)
     report = indexer.reembed()
     assert (report.pending, len(report.degraded)) == (1, 1)
     with database.read() as tx:
         assert embeddings.count_chunks(tx, "fake/8") == 1
-    assert indexer.sync([source]).embedded == 1
+    assert synced(indexer, [source]).embedded == 1

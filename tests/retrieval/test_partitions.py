@@ -185,7 +185,7 @@ def test_loading_a_partition_reads_its_own_rows_and_not_the_store(database):
         driver.set_trace_callback(None)
         of_chunks = [statement for statement in sent if "FROM chunks" in statement]
         plans = [driver.execute(f"EXPLAIN QUERY PLAN {one}").fetchall() for one in of_chunks]
-    assert len(plans) == 2  # rows and vectors
+    assert len(plans) == 1  # rows; there is nothing that could have vectors
     for (*_, step), *_ in plans:
         assert "ix_chunks_partition" in step
 
@@ -212,3 +212,37 @@ def test_an_added_text_alone_is_split_and_nothing_is_built_again(database):
     assert split == ["milk"]
     assert after.keyword is postings
     assert after.keyword.merges == merges
+
+
+def test_a_view_is_whole_when_the_index_went_on_meanwhile(database):
+    followed = partitions()
+    with database.write() as tx:
+        put(tx, "a", ["tea"])
+    with database.read() as tx:
+        before = tx.counters()
+        assert len(followed.view(tx, before, ("shared",), None)) == 1
+    with database.write() as tx:
+        put(tx, "b", ["tea", "milk"])
+    with database.read() as tx:
+        followed.follow(tx, tx.counters())
+        # A search that began before asks for the view of then: its sizes must be those of now.
+        view = followed.view(tx, before, ("shared",), None)
+        assert len(view) == len(view.partitions[0].nums) == 3
+
+
+def test_only_what_is_in_memory_follows_and_keeps_its_model(database):
+    followed = partitions()
+    with database.write() as tx:
+        put(tx, "a", ["tea"])
+        embeddings.put(tx, {digest("tea"): vector("tea")}, MODEL, touch=True)
+    with database.read() as tx:
+        followed.follow(tx, tx.counters())
+        assert len(current(tx, followed, "shared", MODEL).vectors) == 1
+    with database.write() as tx:
+        put(tx, "b", ["milk"])
+        put(tx, "c", ["tea"], owner="anna")
+        embeddings.put(tx, {digest("milk"): vector("milk")}, MODEL, touch=True)
+    with database.read() as tx:
+        followed.follow(tx, tx.counters())
+        assert list(followed._loaded) == ["shared"]
+        assert len(followed._loaded["shared"].vectors) == 2
