@@ -18,7 +18,7 @@ demo: $(STAMP) ## Show what the engine does, in a terminal, offline
 	@$(BIN)/memengine demo
 
 test: $(STAMP) ## Run the unit tests: no network, no clock
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -n auto
 
 check: $(STAMP) ## Check format, lint, types and layers
 	$(BIN)/ruff format --check .
