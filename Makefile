@@ -43,8 +43,9 @@ soak: export MEMENGINE_CHROMA_KILLS ?= 30
 soak: export MEMENGINE_ERROR_KINDS ?= 3
 soak: export MEMENGINE_FUZZ ?= 100000
 soak: export MEMENGINE_MACHINE ?= 5000
-soak: $(STAMP) ## The same as reliability, full size
+soak: $(STAMP) ## The same as reliability, full size, and the contract of compaction
 	@$(BIN)/python -m integration_tests.figures
+	@MEMENGINE_EXAMPLES=50000 $(BIN)/python -m pytest --timeout 7200 tests/conversation/test_contract.py
 
 bench: $(BENCH_STAMP) ## Compare with peers, briefly: search, indexes, memory, compaction, graph, …
 	$(BIN)/python benchmarks/search.py --chunks 1000
