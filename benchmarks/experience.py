@@ -20,7 +20,9 @@ from langchain_memengine.storage import experiences
 from langchain_memengine.storage.database import Database
 from langchain_memengine.storage.experience_values import EXPERIENCE_KINDS
 from langchain_memengine.text.words import WordSplitter
-from langchain_memengine.types import LOCAL_ADMIN
+from langchain_memengine.types import (
+    LOCAL_ADMIN,
+)
 
 NOW = datetime(2026, 11, 30, tzinfo=UTC)
 INTENT_WORDS = 12

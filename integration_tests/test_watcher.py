@@ -18,7 +18,9 @@ import pytest
 from langchain_memengine import MemEngineConfig, MemoryEngine
 from langchain_memengine.retrieval import file_plan, file_reader
 from langchain_memengine.retrieval.file_reader import MANY_FILES
-from langchain_memengine.storage.schema import chunks
+from langchain_memengine.storage.schema import (
+    chunks,
+)
 from langchain_memengine.workspace import folder_events
 from tests.fakes.embeddings import FakeEmbeddings
 

@@ -2,7 +2,8 @@
 
 How the package reads, from the bottom up::
 
-    errors, types, config     what goes wrong, what is passed around, what can be set
+    errors, types, answers    what goes wrong, what is passed around, what comes back
+    config                    what can be set
     text                      strings to tokens, words and chunks
     workspace                 the Markdown files on disk
     storage                   the database, the only place with SQL
@@ -22,6 +23,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from langchain_memengine.answers import (
+        Explanation,
+        ForgetReport,
+        Hit,
+        IndexReport,
+        Receipt,
+        SearchResult,
+        Stats,
+    )
     from langchain_memengine.config import RANKINGS, MemEngineConfig, Ranking
     from langchain_memengine.conversation.compaction import CompactionLimits
     from langchain_memengine.conversation.context import (
@@ -56,15 +66,8 @@ if TYPE_CHECKING:
     from langchain_memengine.storage.record_values import MemoryRecord
     from langchain_memengine.types import (
         Actor,
-        Explanation,
         Fact,
         Filter,
-        ForgetReport,
-        Hit,
-        IndexReport,
-        Receipt,
-        SearchResult,
-        Stats,
     )
     from langchain_memengine.workspace.watcher import WatchState
 
@@ -78,14 +81,14 @@ _HOMES = {
     "Entity": "storage.graph_values",
     "Experience": "storage.experience_values",
     "ExperienceStore": "knowledge.experience",
-    "Explanation": "types",
+    "Explanation": "answers",
     "Fact": "types",
     "FactVersion": "knowledge.fact_history",
     "Filter": "types",
     "GraphDocument": "graph.documents",
-    "ForgetReport": "types",
-    "Hit": "types",
-    "IndexReport": "types",
+    "ForgetReport": "answers",
+    "Hit": "answers",
+    "IndexReport": "answers",
     "Job": "storage.job_values",
     "JobsReport": "jobs.reports",
     "MemEngineChatMessageHistory": "faces.history",
@@ -101,10 +104,10 @@ _HOMES = {
     "Ranking": "config",
     "RecallState": "faces.recall_node",
     "Recalled": "retrieval.recall",
-    "Receipt": "types",
+    "Receipt": "answers",
     "Relation": "storage.graph_values",
-    "SearchResult": "types",
-    "Stats": "types",
+    "SearchResult": "answers",
+    "Stats": "answers",
     "WatchState": "workspace.watcher",
     "compact_messages": "conversation.context",
     "flush_node": "faces.nodes",

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from langchain_memengine.types import Progress
+from langchain_memengine.types import (
+    Progress,
+)
 
 
 @contextmanager

@@ -8,12 +8,18 @@ import pytest
 from langchain_core.documents import Document
 from langchain_core.messages import HumanMessage
 
+from langchain_memengine.answers import (
+    SearchResult,
+)
 from langchain_memengine.conversation.lineage import join_heads
 from langchain_memengine.engine.memory_engine import MemoryEngine
 from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.faces.history import MemEngineChatMessageHistory
 from langchain_memengine.faces.retriever import MemEngineRetriever
-from langchain_memengine.types import Actor, Filter, SearchResult
+from langchain_memengine.types import (
+    Actor,
+    Filter,
+)
 from tests.fakes.clock import START
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine, write

@@ -9,17 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from langchain_memengine import types
-from langchain_memengine.types import (
-    LOCAL_ADMIN,
-    Actor,
+from langchain_memengine import answers, types
+from langchain_memengine.answers import (
     FileProblem,
-    Filter,
     Hit,
     IndexReport,
     Receipt,
     SearchResult,
     as_json,
+)
+from langchain_memengine.types import (
+    LOCAL_ADMIN,
+    Actor,
+    Filter,
 )
 
 NOON = datetime(2026, 5, 19, 12, tzinfo=UTC)
@@ -32,7 +34,7 @@ HIT = Hit(
 
 
 def test_values_are_frozen():
-    for name, value in vars(types).items():
+    for name, value in {**vars(types), **vars(answers)}.items():
         if isinstance(value, type) and dataclasses.is_dataclass(value):
             assert value.__dataclass_params__.frozen, name
             assert "__slots__" in vars(value), name

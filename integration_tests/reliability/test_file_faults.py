@@ -11,8 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from langchain_memengine.answers import (
+    FileProblem,
+)
 from langchain_memengine.errors import ConfigurationError, StorageError, StorageFullError
-from langchain_memengine.types import Fact, FileProblem
+from langchain_memengine.types import (
+    Fact,
+)
 from langchain_memengine.workspace.files import read_text, scan, update_text, write_atomic
 from tests.fakes.engines import make_engine, texts, write
 
@@ -266,7 +271,7 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from langchain_memengine.workspace.notes import DiskNotes, Workspace
-from langchain_memengine.types import Fact
+from langchain_memengine.types import (Fact,)
 workspace = Workspace(DiskNotes(Path(sys.argv[1])))
 now = datetime(2026, 5, 19, tzinfo=UTC)
 for number in range(40):

@@ -13,8 +13,11 @@ from pathlib import Path
 
 import pytest
 
+from langchain_memengine.answers import (
+    FileProblem,
+    Hit,
+)
 from langchain_memengine.retrieval import sources
-from langchain_memengine.types import FileProblem, Hit
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine
 

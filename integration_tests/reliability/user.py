@@ -8,9 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from integration_tests.reliability.journal import FILE, WORD, Change, Journal, State, after, text_of
+from langchain_memengine.answers import (
+    SearchResult,
+)
 from langchain_memengine.conversation.lineage import join_heads
 from langchain_memengine.engine.memory_engine import MemoryEngine
-from langchain_memengine.types import Fact, SearchResult
+from langchain_memengine.types import (
+    Fact,
+)
 from langchain_memengine.workspace.files import write_atomic
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine

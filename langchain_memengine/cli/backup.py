@@ -7,10 +7,12 @@ from typing import Annotated
 
 import typer
 
+from langchain_memengine.answers import (
+    as_json,
+)
 from langchain_memengine.cli import options
 from langchain_memengine.cli.opening import opened
 from langchain_memengine.cli.terminal import counted, print_json, say
-from langchain_memengine.types import as_json
 
 _NOT_IN_IT = (
     "Markdown files are not in it: they are yours to back up, as any folder of files "

@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
+from langchain_memengine.answers import (
+    IndexReport,
+)
 from langchain_memengine.cli import options
 from langchain_memengine.cli.demo_memory import Question, demo_files, demo_questions
 from langchain_memengine.cli.demo_report import (
@@ -26,7 +29,6 @@ from langchain_memengine.cli.demo_report import (
 from langchain_memengine.cli.failing import exit_if, usage_error
 from langchain_memengine.cli.opening import warn
 from langchain_memengine.cli.terminal import bar, clean_line, counted, output, print_json
-from langchain_memengine.types import IndexReport
 
 if TYPE_CHECKING:
     from langchain_memengine.engine.memory_engine import MemoryEngine

@@ -9,11 +9,14 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from langchain_memengine.answers import (
+    Hit,
+    IndexReport,
+)
 from langchain_memengine.cli.demo_memory import Question
 from langchain_memengine.cli.hits import hit_as_json, print_hits
 from langchain_memengine.cli.opening import warn
 from langchain_memengine.cli.terminal import clean, clean_line, counted
-from langchain_memengine.types import Hit, IndexReport
 
 _LINES = 2
 _FRAGMENT_LINES = 14

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from langchain_memengine.answers import (
+    as_json,
+)
 from langchain_memengine.cli import options
 from langchain_memengine.cli.failing import exit_if
 from langchain_memengine.cli.opening import opened
 from langchain_memengine.cli.terminal import clean_line, output, print_json
-from langchain_memengine.types import as_json
 
 if TYPE_CHECKING:
     from langchain_memengine.retrieval.diagnosis import Check, DoctorReport

@@ -9,11 +9,13 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from langchain_memengine.answers import (
+    as_json,
+)
 from langchain_memengine.cli import options
 from langchain_memengine.cli.failing import usage_error
 from langchain_memengine.cli.opening import opened
 from langchain_memengine.cli.terminal import clean_line, counted, output, print_json, say
-from langchain_memengine.types import as_json
 
 if TYPE_CHECKING:
     from langchain_memengine.storage.experience_values import Experience, ExperienceKind

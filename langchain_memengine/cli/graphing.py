@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from langchain_memengine.answers import (
+    as_json,
+)
 from langchain_memengine.cli import options
 from langchain_memengine.cli.failing import OneLineErrors, usage_error
 from langchain_memengine.cli.opening import opened
 from langchain_memengine.cli.terminal import counted, print_json, say
-from langchain_memengine.types import as_json
 
 if TYPE_CHECKING:
     from langchain_memengine.storage.graph_values import GraphCounts, Subgraph

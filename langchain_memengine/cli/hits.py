@@ -10,8 +10,13 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
+from langchain_memengine.answers import (
+    Hit,
+    Receipt,
+    SearchResult,
+    as_json,
+)
 from langchain_memengine.cli.terminal import clean, clean_line
-from langchain_memengine.types import Hit, Receipt, SearchResult, as_json
 
 ID_DIGITS = 8
 """Digits of a chunk's id that are shown; `explain` finds the chunk by them."""

@@ -10,6 +10,12 @@ from typing import Annotated
 
 import typer
 
+from langchain_memengine.answers import (
+    FileProblem,
+    IndexReport,
+    Stats,
+    as_json,
+)
 from langchain_memengine.cli import options
 from langchain_memengine.cli.failing import exit_if, usage_error
 from langchain_memengine.cli.opening import MEMORY_TEXT, opened, opened_fresh, warn
@@ -22,7 +28,6 @@ from langchain_memengine.cli.terminal import (
     print_rows,
     say,
 )
-from langchain_memengine.types import FileProblem, IndexReport, Stats, as_json
 
 _MAX_PROBLEMS = 20
 

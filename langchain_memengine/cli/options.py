@@ -13,7 +13,10 @@ import typer
 
 from langchain_memengine.cli.failing import usage_error
 from langchain_memengine.text.sanitize import clean_text
-from langchain_memengine.types import Actor, Filter
+from langchain_memengine.types import (
+    Actor,
+    Filter,
+)
 
 DEFAULT_ROOT = Path("memory")
 

@@ -10,6 +10,10 @@ from typing import Annotated, Literal
 import typer
 from rich.table import Table
 
+from langchain_memengine.answers import (
+    ForgetReport,
+    as_json,
+)
 from langchain_memengine.cli import options
 from langchain_memengine.cli.failing import exit_if, usage_error
 from langchain_memengine.cli.opening import opened
@@ -21,7 +25,6 @@ from langchain_memengine.cli.terminal import (
     print_rows,
     say,
 )
-from langchain_memengine.types import ForgetReport, as_json
 
 _STANDARD = Path("-")
 

@@ -10,6 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
+from langchain_memengine.answers import (
+    Explanation,
+    Hit,
+)
 from langchain_memengine.cli import options
 from langchain_memengine.cli.failing import exit_if
 from langchain_memengine.cli.hits import (
@@ -21,7 +25,9 @@ from langchain_memengine.cli.hits import (
 )
 from langchain_memengine.cli.opening import is_blank, opened_fresh, warn
 from langchain_memengine.cli.terminal import clean_line, output, print_json, print_rows, say
-from langchain_memengine.types import Explanation, Filter, Hit
+from langchain_memengine.types import (
+    Filter,
+)
 
 if TYPE_CHECKING:
     from langchain_memengine.engine.memory_engine import MemoryEngine

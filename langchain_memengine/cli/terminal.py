@@ -15,7 +15,9 @@ from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
-from langchain_memengine.types import Progress
+from langchain_memengine.types import (
+    Progress,
+)
 
 # CSI, OSC and the other strings, then all shorter sequences; an unclosed string ends with its line.
 _ESCAPE = re.compile(

@@ -11,11 +11,14 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from langchain_memengine.answers import (
+    IndexReport,
+    as_json,
+)
 from langchain_memengine.cli import options
 from langchain_memengine.cli.opening import opened, warn
 from langchain_memengine.cli.stopping import stopped_by_signals
 from langchain_memengine.cli.terminal import clean_line, counted, output, print_json, say
-from langchain_memengine.types import IndexReport, as_json
 
 if TYPE_CHECKING:
     from langchain_memengine.engine.memory_engine import MemoryEngine

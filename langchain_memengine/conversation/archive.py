@@ -27,7 +27,11 @@ from langchain_memengine.storage.messages import StoredMessage
 from langchain_memengine.text.chunking import chunk_markdown
 from langchain_memengine.text.heads import split_heads
 from langchain_memengine.text.sanitize import clean_text
-from langchain_memengine.types import Actor, Commit, Provenance
+from langchain_memengine.types import (
+    Actor,
+    Commit,
+    Provenance,
+)
 from langchain_memengine.workspace.notes import Notes
 
 

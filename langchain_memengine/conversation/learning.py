@@ -12,7 +12,10 @@ from langchain_memengine.conversation.message_json import to_json, whole
 from langchain_memengine.conversation.source_uris import learnt_source
 from langchain_memengine.retrieval.sources import TextChunks
 from langchain_memengine.text.chunking import chunk_markdown
-from langchain_memengine.types import Commit, Provenance
+from langchain_memengine.types import (
+    Commit,
+    Provenance,
+)
 
 
 def about(cause: BaseMessage | str) -> str:

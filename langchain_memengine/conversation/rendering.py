@@ -7,7 +7,11 @@ from collections.abc import Sequence
 
 from langchain_core.messages import AIMessage, BaseMessage
 
-from langchain_memengine.types import Commit, Origin, Trust
+from langchain_memengine.types import (
+    Commit,
+    Origin,
+    Trust,
+)
 from langchain_memengine.workspace.layout import ARCHIVE_DIR, owner_prefix, slug
 
 _ROLES: dict[str, tuple[str, Origin, Trust]] = {

@@ -8,6 +8,12 @@ from datetime import datetime
 from typing import Any
 from uuid import uuid4
 
+from langchain_memengine.answers import (
+    Hit,
+    Receipt,
+    SearchResult,
+    as_json,
+)
 from langchain_memengine.conversation.lineage import checked_thread
 from langchain_memengine.conversation.source_uris import learnt_prefix, thread_source
 from langchain_memengine.errors import ConfigurationError, NotFoundError
@@ -19,7 +25,10 @@ from langchain_memengine.storage import sessions as session_rows
 from langchain_memengine.storage.chunk_values import StoredChunk
 from langchain_memengine.storage.database import Database
 from langchain_memengine.storage.sessions import Session, SessionRecall
-from langchain_memengine.types import Actor, Filter, Hit, Receipt, SearchResult, as_json
+from langchain_memengine.types import (
+    Actor,
+    Filter,
+)
 
 _NOT_RECORDED = ("text", "metadata", "event_at")  # read again from the chunk, so forgetting works
 

@@ -83,7 +83,7 @@ class BackgroundWork(EngineParts):
             self._worker_thread.wake()
 
     def _job_counts(self, tx: Transaction) -> dict[str, int]:
-        """Return the counts of :class:`types.Stats` that are about jobs, by their names."""
+        """Return the counts of :class:`answers.Stats` that are about jobs, by their names."""
         found = job_rows.counts(tx)
         in_state = {
             f"jobs_{state}": sum(n for (other, _), n in found.items() if other == state)

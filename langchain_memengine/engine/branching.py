@@ -11,7 +11,10 @@ from langchain_memengine.engine.searching import Searching
 from langchain_memengine.retrieval import documents, visibility
 from langchain_memengine.retrieval.sources import source_uri
 from langchain_memengine.text.sanitize import clean_text
-from langchain_memengine.types import Actor, Provenance
+from langchain_memengine.types import (
+    Actor,
+    Provenance,
+)
 
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage

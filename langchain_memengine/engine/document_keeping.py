@@ -9,7 +9,10 @@ from langchain_memengine.retrieval import documents, visibility
 from langchain_memengine.retrieval.documents import NewDocument
 from langchain_memengine.storage import originals
 from langchain_memengine.storage.originals import Original
-from langchain_memengine.types import Actor, Scope
+from langchain_memengine.types import (
+    Actor,
+    Scope,
+)
 
 
 class DocumentKeeping(Writing):

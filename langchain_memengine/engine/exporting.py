@@ -8,6 +8,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any, Literal
 
+from langchain_memengine.answers import (
+    as_json,
+)
 from langchain_memengine.engine.parts import EngineParts
 from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.retrieval import note_erasing, visibility
@@ -15,7 +18,9 @@ from langchain_memengine.storage import commits, exports, records, revisions, su
 from langchain_memengine.storage.chunk_values import StoredChunk
 from langchain_memengine.storage.database import Transaction
 from langchain_memengine.storage.record_values import RecordFilter
-from langchain_memengine.types import Actor, as_json
+from langchain_memengine.types import (
+    Actor,
+)
 from langchain_memengine.workspace.files import UnreadableFileError, write_atomic
 
 EXPORT_VERSION = 1

@@ -22,7 +22,15 @@ from langchain_memengine.storage.record_values import (
 )
 from langchain_memengine.text.chunking import is_genuine
 from langchain_memengine.text.sanitize import clean_metadata
-from langchain_memengine.types import Actor, Chunk, Commit, Origin, Provenance, Scope, Trust
+from langchain_memengine.types import (
+    Actor,
+    Chunk,
+    Commit,
+    Origin,
+    Provenance,
+    Scope,
+    Trust,
+)
 
 RecordPast = tuple[list[Revision], list[Supersession]]
 """What was done to a record, and what took its place."""

@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
+from langchain_memengine.answers import (
+    ImportReport,
+)
 from langchain_memengine.engine.exporting import EXPORT_VERSION, TEXT_PREFIXES
 from langchain_memengine.engine.import_lines import (
     chunk_of,
@@ -53,7 +56,6 @@ from langchain_memengine.text.foreign_exports import ForeignExport, ForeignText,
 from langchain_memengine.text.sanitize import clean_metadata, clean_text
 from langchain_memengine.types import (
     Actor,
-    ImportReport,
     Origin,
     Provenance,
     Trust,

@@ -20,7 +20,10 @@ from langchain_memengine.storage.job_values import Effect, Handler, Job, JobCont
 from langchain_memengine.storage.record_values import MemoryRecord, RecordFilter
 from langchain_memengine.text.heads import split_heads
 from langchain_memengine.text.quoting import name_key
-from langchain_memengine.types import Actor, Filter
+from langchain_memengine.types import (
+    Actor,
+    Filter,
+)
 
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage

@@ -7,6 +7,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from langchain_memengine.answers import (
+    Stats,
+)
 from langchain_memengine.config import MemEngineConfig, load_config
 from langchain_memengine.engine.background import BackgroundWork
 from langchain_memengine.engine.document_keeping import DocumentKeeping
@@ -23,7 +26,6 @@ from langchain_memengine.jobs.worker import OnJobFailed
 from langchain_memengine.models.embedding import EmbeddingsLike
 from langchain_memengine.storage import chunks, files
 from langchain_memengine.storage import embeddings as embedding_rows
-from langchain_memengine.types import Stats
 
 if TYPE_CHECKING:
     from langchain_memengine.models.asking import ChatModel

@@ -7,7 +7,9 @@ from datetime import date
 
 from langchain_memengine.engine.parts import EngineParts
 from langchain_memengine.errors import ConfigurationError
-from langchain_memengine.types import Fact
+from langchain_memengine.types import (
+    Fact,
+)
 from langchain_memengine.workspace.notes import Workspace
 
 

@@ -46,7 +46,10 @@ from langchain_memengine.storage.documents import TableNotes
 from langchain_memengine.storage.job_values import Handler
 from langchain_memengine.storage.locking import IndexLock
 from langchain_memengine.text.words import WordSplitter
-from langchain_memengine.types import LOCAL_ADMIN, Actor
+from langchain_memengine.types import (
+    LOCAL_ADMIN,
+    Actor,
+)
 from langchain_memengine.workspace.files import workspace_id
 from langchain_memengine.workspace.layout import Layout
 from langchain_memengine.workspace.notes import DiskNotes, Notes

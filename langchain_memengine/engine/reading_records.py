@@ -18,7 +18,12 @@ from langchain_memengine.storage.record_values import (
     Revision,
 )
 from langchain_memengine.text.sanitize import as_utc, clean_text
-from langchain_memengine.types import Actor, Origin, Scope, Trust
+from langchain_memengine.types import (
+    Actor,
+    Origin,
+    Scope,
+    Trust,
+)
 
 _MAX_ID_CHARS = 64  # what the columns hold on every database
 _PAGE = 500

@@ -27,7 +27,12 @@ from langchain_memengine.storage.record_values import (
     RecordState,
 )
 from langchain_memengine.text.sanitize import as_utc, clean_metadata, clean_text
-from langchain_memengine.types import Actor, Origin, Scope, Trust
+from langchain_memengine.types import (
+    Actor,
+    Origin,
+    Scope,
+    Trust,
+)
 
 _MAX_SOURCE_CHARS = 1024
 

@@ -9,6 +9,11 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from langchain_memengine.answers import (
+    Explanation,
+    Hit,
+    SearchResult,
+)
 from langchain_memengine.config import Ranking, ranking_named
 from langchain_memengine.engine.writing import Writing
 from langchain_memengine.errors import ConfigurationError, MemEngineError
@@ -21,7 +26,10 @@ from langchain_memengine.retrieval.sources import source_uri
 from langchain_memengine.storage import commits
 from langchain_memengine.text.heads import split_heads
 from langchain_memengine.text.sanitize import as_utc, clean_text
-from langchain_memengine.types import Actor, Explanation, Filter, Hit, SearchResult
+from langchain_memengine.types import (
+    Actor,
+    Filter,
+)
 from langchain_memengine.workspace.files import UnreadableFileError
 from langchain_memengine.workspace.layout import memory_names
 from langchain_memengine.workspace.notes import Workspace

@@ -9,6 +9,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
+from langchain_memengine.answers import (
+    IndexReport,
+)
 from langchain_memengine.engine.parts import EngineParts
 from langchain_memengine.errors import StorageError
 from langchain_memengine.progress import progress_bar
@@ -16,7 +19,11 @@ from langchain_memengine.retrieval import documents, visibility
 from langchain_memengine.retrieval.file_plan import SyncPlan
 from langchain_memengine.retrieval.sources import TextChunks
 from langchain_memengine.storage import chunks, files
-from langchain_memengine.types import Actor, IndexReport, Progress, Scope
+from langchain_memengine.types import (
+    Actor,
+    Progress,
+    Scope,
+)
 from langchain_memengine.workspace.watcher import OnSuccess
 
 logger = logging.getLogger(__name__)

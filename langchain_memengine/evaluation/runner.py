@@ -8,6 +8,9 @@ from contextlib import contextmanager
 
 from langchain_core.documents import Document
 
+from langchain_memengine.answers import (
+    Hit,
+)
 from langchain_memengine.config import MemEngineConfig, Ranking, load_config, ranking_named
 from langchain_memengine.engine.memory_engine import CONFIGURED, MemoryEngine
 from langchain_memengine.errors import ConfigurationError
@@ -28,7 +31,9 @@ from langchain_memengine.graph.triples import salvage
 from langchain_memengine.models.embedding import Embedder, EmbeddingsLike
 from langchain_memengine.models.providers import make_embedder
 from langchain_memengine.retrieval.documents import NewDocument, document_id
-from langchain_memengine.types import Hit, Progress
+from langchain_memengine.types import (
+    Progress,
+)
 from langchain_memengine.workspace.files import read_text
 from langchain_memengine.workspace.layout import owner_folder, slug
 

@@ -9,7 +9,9 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime, get_runtime
 
 from langchain_memengine.engine.memory_engine import MemoryEngine
-from langchain_memengine.types import Actor
+from langchain_memengine.types import (
+    Actor,
+)
 
 
 def caller(engine: MemoryEngine, config: RunnableConfig) -> Actor:

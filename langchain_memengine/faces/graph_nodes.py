@@ -9,7 +9,10 @@ from langchain_core.runnables import RunnableConfig
 from langchain_memengine.engine.memory_engine import MemoryEngine
 from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.faces.running import actor_named
-from langchain_memengine.types import Actor, Scope
+from langchain_memengine.types import (
+    Actor,
+    Scope,
+)
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

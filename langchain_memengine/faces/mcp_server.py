@@ -17,7 +17,10 @@ from langchain_memengine.errors import MemEngineError, MissingDependencyError
 from langchain_memengine.retrieval.documents import document_id
 from langchain_memengine.retrieval.recall import Recalled
 from langchain_memengine.text.fencing import fenced
-from langchain_memengine.types import Actor, Filter
+from langchain_memengine.types import (
+    Actor,
+    Filter,
+)
 from langchain_memengine.workspace.layout import daily_date, daily_name
 
 try:

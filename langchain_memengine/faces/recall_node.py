@@ -23,7 +23,9 @@ from langchain_memengine.engine.memory_engine import MemoryEngine
 from langchain_memengine.errors import ConfigurationError, MemEngineError
 from langchain_memengine.faces.callers import caller
 from langchain_memengine.faces.nodes import MemoryState
-from langchain_memengine.types import Actor
+from langchain_memengine.types import (
+    Actor,
+)
 
 logger = logging.getLogger(__name__)
 

@@ -18,11 +18,19 @@ from langchain_core.retrievers import BaseRetriever, LangSmithRetrieverParams
 from langchain_core.runnables import RunnableConfig, ensure_config
 from pydantic import ConfigDict, Field, ValidationError
 
+from langchain_memengine.answers import (
+    Hit,
+    Receipt,
+    SearchResult,
+)
 from langchain_memengine.config import Ranking
 from langchain_memengine.engine.memory_engine import MemoryEngine
 from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.faces.running import actor_named
-from langchain_memengine.types import Filter, Hit, Receipt, Scope, SearchResult
+from langchain_memengine.types import (
+    Filter,
+    Scope,
+)
 
 RECEIPT_KEY = "memengine"
 """Key in ``Document.metadata`` under which the receipt stands."""

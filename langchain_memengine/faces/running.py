@@ -10,7 +10,9 @@ from langgraph.runtime import Runtime, get_runtime
 
 from langchain_memengine.conversation.thread import Thread
 from langchain_memengine.engine.memory_engine import MemoryEngine
-from langchain_memengine.types import Actor
+from langchain_memengine.types import (
+    Actor,
+)
 
 _NO_THREAD = "default"
 

@@ -12,12 +12,15 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import BaseModel, Field
 
+from langchain_memengine.answers import (
+    Hit,
+    as_json,
+)
 from langchain_memengine.engine.memory_engine import MemoryEngine
 from langchain_memengine.errors import ScopeError
 from langchain_memengine.faces.callers import caller
 from langchain_memengine.retrieval.documents import document_id
 from langchain_memengine.text.fencing import fenced
-from langchain_memengine.types import Hit, as_json
 
 MAX_HITS = 20
 """Memories in one answer, whatever the model asks for."""

@@ -30,7 +30,10 @@ from langchain_memengine.storage.graph_schema import MAX_EVIDENCE_CHARS
 from langchain_memengine.storage.graph_values import Evidence
 from langchain_memengine.text.chunking import chunk_markdown
 from langchain_memengine.text.sanitize import clean_text
-from langchain_memengine.types import Actor, Scope
+from langchain_memengine.types import (
+    Actor,
+    Scope,
+)
 
 EVENT = "graph_extraction"
 """Key of the progress events in the custom stream."""

@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from langchain_memengine.answers import (
+    as_json,
+)
 from langchain_memengine.errors import NotFoundError
 from langchain_memengine.graph.learning import GraphLearning
 from langchain_memengine.graph.paths import shortest_paths
@@ -15,7 +18,9 @@ from langchain_memengine.storage.database import Transaction
 from langchain_memengine.storage.graph_values import Entity, GraphCounts, Relation, Subgraph
 from langchain_memengine.text.names import entity_key
 from langchain_memengine.text.sanitize import as_utc, clean_text
-from langchain_memengine.types import Actor, as_json
+from langchain_memengine.types import (
+    Actor,
+)
 
 if TYPE_CHECKING:
     from langchain_memengine.graph.picture import GraphPicture

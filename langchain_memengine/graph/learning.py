@@ -19,7 +19,10 @@ from langchain_memengine.storage.graph_schema import MAX_EVIDENCE_CHARS
 from langchain_memengine.storage.graph_values import Entity, Evidence, Relation
 from langchain_memengine.text.names import entity_key
 from langchain_memengine.text.sanitize import clean_text
-from langchain_memengine.types import Actor, Scope
+from langchain_memengine.types import (
+    Actor,
+    Scope,
+)
 
 if TYPE_CHECKING:
     from langchain_memengine.graph.documents import GraphDocument

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from langchain_memengine.answers import (
+    Explanation,
+    Hit,
+)
 from langchain_memengine.config import Ranking
 from langchain_memengine.retrieval.query import Query, RankedView, Stopwatch
 from langchain_memengine.retrieval.search import Searcher
@@ -11,7 +15,9 @@ from langchain_memengine.storage import chunks
 from langchain_memengine.storage.chunk_values import StoredChunk
 from langchain_memengine.storage.database import Database, Transaction
 from langchain_memengine.text.sanitize import clean_text
-from langchain_memengine.types import Explanation, Filter, Hit
+from langchain_memengine.types import (
+    Filter,
+)
 
 
 def explain(database: Database, searcher: Searcher, query: Query, chunk_id: str) -> Explanation:

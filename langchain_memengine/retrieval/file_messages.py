@@ -10,7 +10,10 @@ from typing import Any, BinaryIO
 from langchain_memengine.retrieval.file_plan import PreparedFile
 from langchain_memengine.storage.database import from_ms, to_ms
 from langchain_memengine.storage.files import IndexedFile
-from langchain_memengine.types import Chunk, Provenance
+from langchain_memengine.types import (
+    Chunk,
+    Provenance,
+)
 
 READY = "memengine files 1"
 """First answer of the process; whatever else answers is not ours."""

@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from langchain_memengine.answers import (
+    FileProblem,
+)
 from langchain_memengine.config import MemEngineConfig
 from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.retrieval.sources import (
@@ -16,7 +19,6 @@ from langchain_memengine.retrieval.sources import (
 )
 from langchain_memengine.retrieval.tally import Tally
 from langchain_memengine.storage.files import IndexedFile
-from langchain_memengine.types import FileProblem
 from langchain_memengine.workspace.files import FileStat, Scan, UnreadableFileError
 
 

@@ -31,7 +31,10 @@ from langchain_memengine.storage.item_values import (
 )
 from langchain_memengine.text.chunking import chunk_markdown
 from langchain_memengine.text.sanitize import clean_text
-from langchain_memengine.types import Filter, Provenance
+from langchain_memengine.types import (
+    Filter,
+    Provenance,
+)
 
 SWEEP = 1000
 """Expired items that one write removes, at most."""

@@ -29,7 +29,9 @@ from langchain_memengine.retrieval.view import View
 from langchain_memengine.storage import access, chunks, embeddings
 from langchain_memengine.storage.chunk_values import FilterRow, IndexRow
 from langchain_memengine.storage.database import Counters, Transaction
-from langchain_memengine.types import Filter
+from langchain_memengine.types import (
+    Filter,
+)
 
 if TYPE_CHECKING:
     from langchain_memengine.retrieval.snapshot import Snapshots

@@ -13,7 +13,10 @@ from numpy.typing import NDArray
 from langchain_memengine.config import Ranking
 from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.retrieval.fusion import Candidates, Ranked
-from langchain_memengine.types import Filter, VectorPath
+from langchain_memengine.types import (
+    Filter,
+    VectorPath,
+)
 
 
 @dataclass(frozen=True, slots=True)

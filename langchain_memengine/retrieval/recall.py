@@ -6,8 +6,10 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from langchain_memengine.answers import (
+    Hit,
+)
 from langchain_memengine.text.fencing import defused
-from langchain_memengine.types import Hit
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,11 @@ from math import isnan
 import numpy as np
 from numpy.typing import NDArray
 
+from langchain_memengine.answers import (
+    Hit,
+    Receipt,
+    SearchResult,
+)
 from langchain_memengine.config import MemEngineConfig, Ranking
 from langchain_memengine.errors import EmbeddingError, StorageError
 from langchain_memengine.retrieval import fusion, legs
@@ -30,7 +35,9 @@ from langchain_memengine.storage import chunks
 from langchain_memengine.storage.chunk_values import StoredChunk
 from langchain_memengine.storage.database import Counters, Database, Transaction, to_ms
 from langchain_memengine.text.words import WordSplitter
-from langchain_memengine.types import Filter, Hit, Receipt, SearchResult
+from langchain_memengine.types import (
+    Filter,
+)
 
 Ints = NDArray[np.int64]
 

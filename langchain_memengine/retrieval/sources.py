@@ -20,7 +20,10 @@ from langchain_memengine.text.markdown import (
     wikilinks,
 )
 from langchain_memengine.text.sanitize import clean_metadata, clean_text
-from langchain_memengine.types import Chunk, Provenance
+from langchain_memengine.types import (
+    Chunk,
+    Provenance,
+)
 from langchain_memengine.workspace.files import (
     FileStat,
     Scan,

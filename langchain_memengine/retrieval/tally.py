@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from langchain_memengine.answers import (
+    FileProblem,
+    IndexReport,
+)
 from langchain_memengine.errors import EmbeddingError
-from langchain_memengine.types import FileProblem, IndexReport
 
 
 @dataclass(slots=True)

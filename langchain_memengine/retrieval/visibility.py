@@ -7,7 +7,12 @@ import hashlib
 from langchain_memengine.errors import ScopeError
 from langchain_memengine.storage.chunk_values import SHARED_PARTITION, partition_key
 from langchain_memengine.text.sanitize import clean_text
-from langchain_memengine.types import Actor, Origin, Scope, Trust
+from langchain_memengine.types import (
+    Actor,
+    Origin,
+    Scope,
+    Trust,
+)
 from langchain_memengine.workspace.layout import slug
 
 _ADMIN_SCOPES: frozenset[Scope] = frozenset({"global", "agent_config"})

@@ -9,7 +9,10 @@ from sqlalchemy import select
 
 from langchain_memengine.storage import dialects
 from langchain_memengine.storage.database import Transaction, to_ms
-from langchain_memengine.storage.schema import chunk_access, chunks
+from langchain_memengine.storage.schema import (
+    chunk_access,
+    chunks,
+)
 
 
 def record(tx: Transaction, accesses: Mapping[str, int], *, now: datetime) -> None:

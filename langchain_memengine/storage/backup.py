@@ -15,7 +15,10 @@ from langchain_memengine.errors import SchemaVersionError, StorageError, StoreBu
 from langchain_memengine.storage import dialects
 from langchain_memengine.storage.database import CHANGES, Database
 from langchain_memengine.storage.migrations import MIGRATIONS
-from langchain_memengine.storage.schema import INITIAL_TABLES, schema_migrations
+from langchain_memengine.storage.schema import (
+    INITIAL_TABLES,
+    schema_migrations,
+)
 
 EPOCH = "store_epoch"
 """Key under which a store has its identity: derived files of another one are not used."""

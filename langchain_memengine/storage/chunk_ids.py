@@ -8,7 +8,10 @@ from typing import NamedTuple
 from sqlalchemy import bindparam, or_, select
 
 from langchain_memengine.storage.database import Transaction
-from langchain_memengine.storage.schema import chunks, tombstones
+from langchain_memengine.storage.schema import (
+    chunks,
+    tombstones,
+)
 from langchain_memengine.storage.statements import HotQuery, batches
 
 _IDS = HotQuery(

@@ -8,7 +8,14 @@ from datetime import datetime
 from typing import NamedTuple
 
 from langchain_memengine.storage.database import from_ms
-from langchain_memengine.types import Chunk, Metadata, Origin, Provenance, Scope, Trust
+from langchain_memengine.types import (
+    Chunk,
+    Metadata,
+    Origin,
+    Provenance,
+    Scope,
+    Trust,
+)
 
 SHARED_PARTITION = "shared"
 """Partition of what every actor may read."""

@@ -18,9 +18,16 @@ from langchain_memengine.storage.chunk_values import (
     partition_key,
 )
 from langchain_memengine.storage.database import Transaction, to_ms
-from langchain_memengine.storage.schema import chunks, tombstones
+from langchain_memengine.storage.schema import (
+    chunks,
+    tombstones,
+)
 from langchain_memengine.storage.statements import HotQuery, batches, is_in
-from langchain_memengine.types import Chunk, Provenance, Scope
+from langchain_memengine.types import (
+    Chunk,
+    Provenance,
+    Scope,
+)
 
 
 def replace_sources(

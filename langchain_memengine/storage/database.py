@@ -14,7 +14,10 @@ from sqlalchemy.exc import DBAPIError
 
 from langchain_memengine.errors import StorageError
 from langchain_memengine.storage import dialects, migrations
-from langchain_memengine.storage.schema import counters, meta
+from langchain_memengine.storage.schema import (
+    counters,
+    meta,
+)
 from langchain_memengine.storage.statements import HotQuery
 
 CHANGES = "changes"

@@ -11,16 +11,18 @@ from typing import Any
 from sqlalchemy import ColumnElement, Table, or_, select, true
 
 from langchain_memengine.storage import records
-from langchain_memengine.storage.database import Transaction, to_ms
-from langchain_memengine.storage.record_values import MemoryRecord, Place
-from langchain_memengine.storage.schema import (
+from langchain_memengine.storage.conversation_schema import (
     archived_messages,
-    chunks,
-    jobs,
-    memories,
     messages,
     session_recalls,
     sessions,
+)
+from langchain_memengine.storage.database import Transaction, to_ms
+from langchain_memengine.storage.record_values import MemoryRecord, Place
+from langchain_memengine.storage.schema import (
+    chunks,
+    jobs,
+    memories,
 )
 from langchain_memengine.storage.statements import batches
 

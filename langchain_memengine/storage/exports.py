@@ -10,8 +10,14 @@ from sqlalchemy import or_, select
 
 from langchain_memengine.storage import chunks as chunk_rows
 from langchain_memengine.storage.chunk_values import StoredChunk
+from langchain_memengine.storage.conversation_schema import (
+    archived_messages,
+    messages,
+)
 from langchain_memengine.storage.database import Transaction
-from langchain_memengine.storage.schema import archived_messages, chunks, messages
+from langchain_memengine.storage.schema import (
+    chunks,
+)
 
 
 class ExportedMessage(NamedTuple):

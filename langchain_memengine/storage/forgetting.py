@@ -11,18 +11,20 @@ from sqlalchemy import Table, delete, select, update
 
 from langchain_memengine.storage import chunks as chunk_rows
 from langchain_memengine.storage import records, revisions, supersessions
-from langchain_memengine.storage.database import Transaction, to_ms
-from langchain_memengine.storage.doomed import Doomed, DoomedChunk, DoomedMessage
-from langchain_memengine.storage.schema import (
+from langchain_memengine.storage.conversation_schema import (
     archived_messages,
-    chunk_access,
-    chunks,
-    embeddings,
     history_messages,
-    jobs,
     messages,
     session_recalls,
     sessions,
+)
+from langchain_memengine.storage.database import Transaction, to_ms
+from langchain_memengine.storage.doomed import Doomed, DoomedChunk, DoomedMessage
+from langchain_memengine.storage.schema import (
+    chunk_access,
+    chunks,
+    embeddings,
+    jobs,
 )
 from langchain_memengine.storage.statements import batches
 

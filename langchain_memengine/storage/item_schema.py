@@ -16,7 +16,9 @@ from sqlalchemy import (
     Text,
 )
 
-from langchain_memengine.storage.schema import metadata
+from langchain_memengine.storage.schema import (
+    metadata,
+)
 
 
 def _store() -> Column[str]:

@@ -14,8 +14,12 @@ from typing import NamedTuple
 
 from sqlalchemy import delete, insert, select
 
+from langchain_memengine.storage.conversation_schema import (
+    archived_messages,
+    history_messages,
+    messages,
+)
 from langchain_memengine.storage.database import Transaction, to_ms
-from langchain_memengine.storage.schema import archived_messages, history_messages, messages
 from langchain_memengine.storage.statements import batches
 
 

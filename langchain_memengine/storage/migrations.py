@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, Table, inspect, select
 
 from langchain_memengine.errors import SchemaVersionError, StorageError
-from langchain_memengine.storage import item_schema, schema
-from langchain_memengine.storage.schema import schema_migrations
+from langchain_memengine.storage import conversation_schema, item_schema, schema
+from langchain_memengine.storage.schema import (
+    schema_migrations,
+)
 
 Migration = tuple[str, Callable[[Connection], None]]
 
@@ -26,7 +28,7 @@ def m002_jobs(connection: Connection) -> None:
 
 def m003_conversations(connection: Connection) -> None:
     """Create messages, archive, history and sessions, and the index of chunks by commit."""
-    schema.metadata.create_all(connection, tables=schema.CONVERSATION_TABLES)
+    schema.metadata.create_all(connection, tables=conversation_schema.CONVERSATION_TABLES)
     by_commit = next(index for index in schema.chunks.indexes if index.name == "ix_chunks_commit")
     by_commit.create(connection, checkfirst=True)
 

@@ -8,7 +8,15 @@ from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any, Literal
 
-from langchain_memengine.types import Metadata, Origin, Scope, Trust, as_json
+from langchain_memengine.answers import (
+    as_json,
+)
+from langchain_memengine.types import (
+    Metadata,
+    Origin,
+    Scope,
+    Trust,
+)
 
 RevisionKind = Literal["add", "update", "merge", "supersede", "undo", "forgotten"]
 """What a revision did; one that is ``forgotten`` says nothing else any more."""

@@ -16,7 +16,9 @@ from langchain_memengine.storage.record_values import (
     RecordCount,
     RecordFilter,
 )
-from langchain_memengine.storage.schema import memories
+from langchain_memengine.storage.schema import (
+    memories,
+)
 from langchain_memengine.storage.statements import batches
 
 _COLUMNS = (

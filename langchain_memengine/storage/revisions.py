@@ -9,7 +9,9 @@ from sqlalchemy import ColumnElement, RowMapping, insert, select, update
 from langchain_memengine.errors import NotFoundError
 from langchain_memengine.storage.database import Transaction, from_ms, to_ms
 from langchain_memengine.storage.record_values import Revision, state_from_json, state_json
-from langchain_memengine.storage.schema import memory_revisions
+from langchain_memengine.storage.schema import (
+    memory_revisions,
+)
 from langchain_memengine.storage.statements import batches
 
 _COLUMNS = (

@@ -26,14 +26,16 @@ from sqlalchemy import (
 metadata = MetaData()
 
 # SQLite aliases its row id only for a column declared INTEGER.
-_RowNumber = BigInteger().with_variant(Integer, "sqlite")
+ROW_NUMBER = BigInteger().with_variant(Integer, "sqlite")
 
 
-def _store() -> Column[str]:
+def store_column() -> Column[str]:
+    """Return the column that keeps stores in one database apart."""
     return Column("store_id", String(64), nullable=False)
 
 
-def _time(name: str, *, nullable: bool = True) -> Column[int]:
+def time_column(name: str, *, nullable: bool = True) -> Column[int]:
+    """Return a column of milliseconds since 1970 UTC."""
     return Column(name, BigInteger, nullable=nullable)
 
 
@@ -46,19 +48,19 @@ def _provenance() -> list[Column[str] | Column[int]]:
         Column("trust", String(16), nullable=False),
         Column("thread_id", String(255)),
         Column("commit_id", String(64)),
-        _time("event_at"),
-        _time("valid_from"),
-        _time("expires_at"),
+        time_column("event_at"),
+        time_column("valid_from"),
+        time_column("expires_at"),
         Column("source", String(1024), nullable=False),
         Column("metadata", Text, nullable=False, default="{}"),
-        _time("created_at", nullable=False),
+        time_column("created_at", nullable=False),
     ]
 
 
 meta = Table(
     "meta",
     metadata,
-    _store(),
+    store_column(),
     Column("key", String(64), nullable=False),
     Column("value", Text, nullable=False),
     PrimaryKeyConstraint("store_id", "key"),
@@ -67,7 +69,7 @@ meta = Table(
 counters = Table(
     "counters",
     metadata,
-    _store(),
+    store_column(),
     Column("name", String(16), nullable=False),
     Column("value", BigInteger, nullable=False),
     PrimaryKeyConstraint("store_id", "name"),
@@ -76,7 +78,7 @@ counters = Table(
 files = Table(
     "files",
     metadata,
-    _store(),
+    store_column(),
     Column("workspace_id", String(128), nullable=False),
     Column("path", String(1024), nullable=False),
     Column("source", String(1024), nullable=False),
@@ -84,15 +86,15 @@ files = Table(
     Column("mtime_ns", BigInteger, nullable=False),
     Column("hash", String(64), nullable=False),
     Column("problem", Text),
-    _time("indexed_at", nullable=False),
+    time_column("indexed_at", nullable=False),
     PrimaryKeyConstraint("store_id", "workspace_id", "path"),
 )
 
 chunks = Table(
     "chunks",
     metadata,
-    Column("num", _RowNumber, primary_key=True, autoincrement=True),
-    _store(),
+    Column("num", ROW_NUMBER, primary_key=True, autoincrement=True),
+    store_column(),
     Column("id", String(64), nullable=False),
     Column("partition_key", String(128), nullable=False),
     Column("workspace_id", String(128), nullable=False, default=""),
@@ -127,12 +129,12 @@ chunks = Table(
 tombstones = Table(
     "tombstones",
     metadata,
-    _store(),
+    store_column(),
     Column("num", BigInteger, nullable=False),
     Column("chunk_id", String(64), nullable=False),
     Column("partition_key", String(128), nullable=False),
     Column("seq", BigInteger, nullable=False),
-    _time("at", nullable=False),
+    time_column("at", nullable=False),
     PrimaryKeyConstraint("store_id", "num"),
     Index("ix_tombstones_seq", "store_id", "seq"),
 )
@@ -140,7 +142,7 @@ tombstones = Table(
 embeddings = Table(
     "embeddings",
     metadata,
-    _store(),
+    store_column(),
     Column("text_hash", String(64), nullable=False),
     Column("model", String(255), nullable=False),
     Column("dimension", Integer, nullable=False),
@@ -151,10 +153,10 @@ embeddings = Table(
 chunk_access = Table(
     "chunk_access",
     metadata,
-    _store(),
+    store_column(),
     Column("chunk_id", String(64), nullable=False),
     Column("count", Integer, nullable=False),
-    _time("last_at", nullable=False),
+    time_column("last_at", nullable=False),
     Column("seq", BigInteger, nullable=False),
     PrimaryKeyConstraint("store_id", "chunk_id"),
     Index("ix_chunk_access_seq", "store_id", "seq"),
@@ -163,21 +165,21 @@ chunk_access = Table(
 documents = Table(
     "documents",
     metadata,
-    _store(),
+    store_column(),
     Column("name", String(1024), nullable=False),
     Column("text", Text, nullable=False),
-    _time("updated_at", nullable=False),
+    time_column("updated_at", nullable=False),
     PrimaryKeyConstraint("store_id", "name"),
 )
 
 memories = Table(
     "memories",
     metadata,
-    _store(),
+    store_column(),
     Column("id", String(64), nullable=False),
     Column("text", Text, nullable=False),
     *_provenance(),
-    _time("updated_at", nullable=False),
+    time_column("updated_at", nullable=False),
     Column("seq", BigInteger, nullable=False),
     PrimaryKeyConstraint("store_id", "id"),
     Index("ix_memories_owner", "store_id", "scope", "owner"),
@@ -186,14 +188,14 @@ memories = Table(
 memory_revisions = Table(
     "memory_revisions",
     metadata,
-    _store(),
+    store_column(),
     Column("id", String(64), nullable=False),
     Column("kind", String(32), nullable=False),
     Column("target_id", String(64), nullable=False),
     Column("before", Text),
     Column("after", Text),
     Column("commit_id", String(64)),
-    _time("at", nullable=False),
+    time_column("at", nullable=False),
     PrimaryKeyConstraint("store_id", "id"),
     Index("ix_memory_revisions_target", "store_id", "target_id"),
 )
@@ -201,24 +203,24 @@ memory_revisions = Table(
 supersessions = Table(
     "supersessions",
     metadata,
-    _store(),
+    store_column(),
     Column("old_id", String(64), nullable=False),
     Column("new_id", String(64), nullable=False),
     Column("commit_id", String(64)),
     Column("confidence", Float),
-    _time("at", nullable=False),
+    time_column("at", nullable=False),
     PrimaryKeyConstraint("store_id", "old_id", "new_id"),
 )
 
 commits = Table(
     "commits",
     metadata,
-    _store(),
+    store_column(),
     Column("id", String(64), nullable=False),
     Column("thread_id", String(255), nullable=False),
     Column("parents", Text, nullable=False),
     Column("kind", String(32), nullable=False),
-    _time("created_at", nullable=False),
+    time_column("created_at", nullable=False),
     PrimaryKeyConstraint("store_id", "id"),
     Index("ix_commits_thread", "store_id", "thread_id"),
 )
@@ -226,19 +228,19 @@ commits = Table(
 thread_heads = Table(
     "thread_heads",
     metadata,
-    _store(),
+    store_column(),
     Column("thread_id", String(255), nullable=False),
     Column("checkpoint_id", String(255), nullable=False),
     Column("heads", Text, nullable=False),
-    _time("updated_at", nullable=False),
+    time_column("updated_at", nullable=False),
     PrimaryKeyConstraint("store_id", "thread_id"),
 )
 
 jobs = Table(
     "jobs",
     metadata,
-    Column("num", _RowNumber, primary_key=True, autoincrement=True),
-    _store(),
+    Column("num", ROW_NUMBER, primary_key=True, autoincrement=True),
+    store_column(),
     Column("kind", String(64), nullable=False),
     Column("payload", Text, nullable=False),
     Column("dedupe_key", String(255)),
@@ -248,15 +250,15 @@ jobs = Table(
     Column("state", String(16), nullable=False),
     Column("attempts", Integer, nullable=False),
     Column("max_attempts", Integer, nullable=False),
-    _time("run_at", nullable=False),
-    _time("lease_until"),
+    time_column("run_at", nullable=False),
+    time_column("lease_until"),
     Column("token", String(36)),
     Column("error", Text),
     Column("owner", String(255), nullable=False, default=""),
     Column("thread_id", String(255)),
     Column("commit_id", String(64)),
-    _time("created_at", nullable=False),
-    _time("finished_at"),
+    time_column("created_at", nullable=False),
+    time_column("finished_at"),
     UniqueConstraint("store_id", "live_key", name="uq_jobs_live_key"),
     Index("ix_jobs_state", "store_id", "state", "run_at", "num"),
     # A worker that was given up names its job by number long after the row was pruned.
@@ -266,105 +268,21 @@ jobs = Table(
 schedules = Table(
     "schedules",
     metadata,
-    _store(),
+    store_column(),
     Column("name", String(64), nullable=False),
     Column("kind", String(64), nullable=False),
     Column("payload", Text, nullable=False),
     Column("at", String(5), nullable=False),
     Column("timezone", String(64), nullable=False),
-    _time("next_run_at", nullable=False),
+    time_column("next_run_at", nullable=False),
     Column("enabled", Boolean, nullable=False),
     PrimaryKeyConstraint("store_id", "name"),
-)
-
-# A moved head takes the next value of the counter of commits, so that readers know what is new.
-head_changes = Table(
-    "head_changes",
-    metadata,
-    Column("num", _RowNumber, primary_key=True, autoincrement=True),
-    _store(),
-    Column("thread_id", String(255), nullable=False),
-    Column("heads", Text, nullable=False),
-    _time("at", nullable=False),
-    Column("seq", BigInteger, nullable=False),
-    Index("ix_head_changes_seq", "store_id", "seq"),
-    sqlite_autoincrement=True,
-)
-
-# The key is a hash of owner, thread, message id and content: the same message may be archived on
-# two branches, and an edited one has the same id and other content.
-messages = Table(
-    "messages",
-    metadata,
-    _store(),
-    Column("key", String(64), nullable=False),
-    Column("owner", String(255), nullable=False),
-    Column("thread_id", String(255), nullable=False),
-    Column("message_id", String(255), nullable=False),
-    Column("body", Text, nullable=False),
-    _time("created_at", nullable=False),
-    PrimaryKeyConstraint("store_id", "key"),
-    Index("ix_messages_thread", "store_id", "thread_id", "message_id"),
-)
-
-archived_messages = Table(
-    "archived_messages",
-    metadata,
-    Column("num", _RowNumber, primary_key=True, autoincrement=True),
-    _store(),
-    Column("commit_id", String(64), nullable=False),
-    Column("message_key", String(64), nullable=False),
-    UniqueConstraint("store_id", "commit_id", "message_key", name="uq_archived_messages"),
-    Index("ix_archived_messages_key", "store_id", "message_key"),
-    sqlite_autoincrement=True,
-)
-
-history_messages = Table(
-    "history_messages",
-    metadata,
-    Column("num", _RowNumber, primary_key=True, autoincrement=True),
-    _store(),
-    Column("owner", String(255), nullable=False),
-    Column("thread_id", String(255), nullable=False),
-    Column("message_id", String(255), nullable=False),
-    Column("message_key", String(64), nullable=False),
-    UniqueConstraint("store_id", "owner", "thread_id", "message_id", name="uq_history_messages"),
-    Index("ix_history_messages_key", "store_id", "message_key"),
-    sqlite_autoincrement=True,
-)
-
-sessions = Table(
-    "sessions",
-    metadata,
-    _store(),
-    Column("id", String(64), nullable=False),
-    Column("owner", String(255), nullable=False),
-    Column("thread_id", String(255), nullable=False),
-    Column("sources", Text, nullable=False),
-    _time("created_at", nullable=False),
-    _time("archived_at"),
-    PrimaryKeyConstraint("store_id", "id"),
-    Index("ix_sessions_thread", "store_id", "thread_id"),
-)
-
-session_recalls = Table(
-    "session_recalls",
-    metadata,
-    Column("num", _RowNumber, primary_key=True, autoincrement=True),
-    _store(),
-    Column("session_id", String(64), nullable=False),
-    Column("query", Text, nullable=False),
-    Column("head", Text),
-    Column("hits", Text, nullable=False),
-    _time("at", nullable=False),
-    Index("ix_session_recalls_session", "store_id", "session_id", "num"),
-    sqlite_autoincrement=True,
 )
 
 experiences = Table(
     "experiences",
     metadata,
-    _store(),
+    store_column(),
     Column("id", String(64), nullable=False),
     Column("kind", String(32), nullable=False),
     Column("intent", Text, nullable=False),
@@ -375,9 +293,9 @@ experiences = Table(
     Column("session", String(255), nullable=False),
     Column("weight", Float, nullable=False),
     Column("use_count", Integer, nullable=False),
-    _time("created_at", nullable=False),
-    _time("last_used_at"),
-    _time("decayed_at"),
+    time_column("created_at", nullable=False),
+    time_column("last_used_at"),
+    time_column("decayed_at"),
     Column("seq", BigInteger, nullable=False),
     PrimaryKeyConstraint("store_id", "id"),
     Index("ix_experiences_user", "store_id", "user", "created_at"),
@@ -388,7 +306,7 @@ schema_migrations = Table(
     "schema_migrations",
     metadata,
     Column("name", String(64), primary_key=True),
-    _time("applied_at", nullable=False),
+    time_column("applied_at", nullable=False),
 )
 
 INITIAL_TABLES = (
@@ -408,13 +326,5 @@ INITIAL_TABLES = (
 )
 
 JOB_TABLES = (jobs, schedules)
-CONVERSATION_TABLES = (
-    head_changes,
-    messages,
-    archived_messages,
-    history_messages,
-    sessions,
-    session_recalls,
-)
 
 EXPERIENCE_TABLES = (experiences,)

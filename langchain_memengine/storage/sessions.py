@@ -10,8 +10,11 @@ from typing import Any
 
 from sqlalchemy import insert, select, update
 
+from langchain_memengine.storage.conversation_schema import (
+    session_recalls,
+    sessions,
+)
 from langchain_memengine.storage.database import Transaction, from_ms, to_ms
-from langchain_memengine.storage.schema import session_recalls, sessions
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import Protocol
 
 from langchain_memengine.errors import ConfigurationError
-from langchain_memengine.types import Fact
+from langchain_memengine.types import (
+    Fact,
+)
 from langchain_memengine.workspace.durable import locked, storage_error
 from langchain_memengine.workspace.files import (
     UnreadableFileError,

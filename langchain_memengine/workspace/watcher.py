@@ -9,8 +9,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 
+from langchain_memengine.answers import (
+    IndexReport,
+)
 from langchain_memengine.errors import MemEngineError
-from langchain_memengine.types import IndexReport
 
 logger = logging.getLogger(__name__)
 

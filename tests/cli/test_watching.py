@@ -5,8 +5,11 @@ from pathlib import Path
 
 from rich.console import Console
 
+from langchain_memengine.answers import (
+    FileProblem,
+    IndexReport,
+)
 from langchain_memengine.cli.watching import problems, summary, view
-from langchain_memengine.types import FileProblem, IndexReport
 from langchain_memengine.workspace.watcher import WatchState
 
 NOON = datetime(2026, 5, 19, 12, tzinfo=UTC)

@@ -9,7 +9,11 @@ from langchain_memengine.conversation.lineage import join_heads
 from langchain_memengine.errors import NotFoundError, StorageError, UnknownCommitError
 from langchain_memengine.retrieval.visibility import thread_owner
 from langchain_memengine.storage import messages as message_rows
-from langchain_memengine.types import LOCAL_ADMIN, Actor, Filter
+from langchain_memengine.types import (
+    LOCAL_ADMIN,
+    Actor,
+    Filter,
+)
 from langchain_memengine.workspace.layout import slug
 from tests.fakes.clock import START
 from tests.fakes.embeddings import FakeEmbeddings

@@ -7,7 +7,10 @@ from langchain_core.messages import HumanMessage
 
 from langchain_memengine.conversation.lineage import join_heads
 from langchain_memengine.errors import ConfigurationError, NotFoundError
-from langchain_memengine.types import Actor, Filter
+from langchain_memengine.types import (
+    Actor,
+    Filter,
+)
 from tests.fakes.clock import START, FixedClock
 from tests.fakes.engines import make_engine, texts, write
 

@@ -9,7 +9,10 @@ from langchain_memengine.errors import ConfigurationError, UnknownCommitError
 from langchain_memengine.faces.retriever import MemEngineRetriever
 from langchain_memengine.retrieval.branches import Branches
 from langchain_memengine.retrieval.query import Vantage
-from langchain_memengine.types import Actor, Filter
+from langchain_memengine.types import (
+    Actor,
+    Filter,
+)
 from tests.fakes.clock import START, FixedClock
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine, texts, write

@@ -1,7 +1,9 @@
 """The vector leg answered by an embedded Chroma, which follows the database."""
 
 from langchain_memengine.retrieval.vector_index import ChromaIndex
-from langchain_memengine.types import Actor
+from langchain_memengine.types import (
+    Actor,
+)
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine
 

@@ -8,7 +8,11 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
 from langchain_memengine.errors import ConfigurationError
-from langchain_memengine.types import Actor, Fact, Filter
+from langchain_memengine.types import (
+    Actor,
+    Fact,
+    Filter,
+)
 from tests.fakes.clock import START, FixedClock
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine, texts

@@ -16,7 +16,11 @@ from langchain_memengine.errors import (
 )
 from langchain_memengine.storage import job_rows, jobs
 from langchain_memengine.storage.job_values import NewJob
-from langchain_memengine.types import Actor, Fact, Filter
+from langchain_memengine.types import (
+    Actor,
+    Fact,
+    Filter,
+)
 from tests.fakes.clock import START, FixedClock
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine, texts, write

@@ -6,7 +6,10 @@ from hypothesis import strategies as st
 
 from langchain_memengine.errors import NotFoundError
 from langchain_memengine.faces.retriever import MemEngineRetriever
-from langchain_memengine.types import Actor, Filter
+from langchain_memengine.types import (
+    Actor,
+    Filter,
+)
 from langchain_memengine.workspace.layout import slug
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine, texts, write

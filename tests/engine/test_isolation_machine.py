@@ -15,7 +15,10 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 from langchain_core.messages import HumanMessage
 
 from langchain_memengine.errors import MemEngineError, NotFoundError, ScopeError
-from langchain_memengine.types import Actor, Filter
+from langchain_memengine.types import (
+    Actor,
+    Filter,
+)
 from tests.fakes.clock import FixedClock
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine

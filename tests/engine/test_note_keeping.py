@@ -5,7 +5,10 @@ from datetime import timedelta
 import pytest
 
 from langchain_memengine.errors import ConfigurationError
-from langchain_memengine.types import Actor, Fact
+from langchain_memengine.types import (
+    Actor,
+    Fact,
+)
 from tests.fakes.clock import START, FixedClock
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine, texts

@@ -12,7 +12,10 @@ from langchain_memengine.errors import (
     StorageError,
 )
 from langchain_memengine.storage.record_values import RecordState
-from langchain_memengine.types import Actor, Filter
+from langchain_memengine.types import (
+    Actor,
+    Filter,
+)
 from tests.fakes.clock import START, FixedClock
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine, texts

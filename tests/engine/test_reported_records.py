@@ -2,7 +2,9 @@
 
 import pytest
 
-from langchain_memengine.types import Actor
+from langchain_memengine.types import (
+    Actor,
+)
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine, texts
 

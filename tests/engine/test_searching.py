@@ -9,7 +9,10 @@ from hypothesis import strategies as st
 
 from langchain_memengine.config import RANKINGS
 from langchain_memengine.errors import ConfigurationError
-from langchain_memengine.types import Actor, Filter
+from langchain_memengine.types import (
+    Actor,
+    Filter,
+)
 from tests.fakes.clock import START, FixedClock
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine, texts, write

@@ -11,7 +11,10 @@ from mcp.shared.exceptions import MCPError
 
 from langchain_memengine.errors import MissingDependencyError
 from langchain_memengine.faces.mcp_server import mcp_server
-from langchain_memengine.types import Actor, Fact
+from langchain_memengine.types import (
+    Actor,
+    Fact,
+)
 from tests.fakes.engines import make_engine, texts
 
 KILN = "The kiln reaches 900 degrees."

@@ -13,7 +13,9 @@ from pydantic import ValidationError
 from langchain_memengine import MemEngineRetriever
 from langchain_memengine.config import RANKINGS
 from langchain_memengine.errors import ConfigurationError
-from langchain_memengine.types import Actor
+from langchain_memengine.types import (
+    Actor,
+)
 from tests.fakes.clock import START
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine, write

@@ -9,9 +9,11 @@ from typing import Any
 from langchain_core.embeddings import Embeddings
 from langchain_core.language_models import BaseChatModel
 
+from langchain_memengine.answers import (
+    SearchResult,
+)
 from langchain_memengine.config import MemEngineConfig
 from langchain_memengine.engine.memory_engine import MemoryEngine
-from langchain_memengine.types import SearchResult
 from tests.fakes.clock import START, FixedClock
 
 _writes = itertools.count(1)

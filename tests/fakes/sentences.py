@@ -1,7 +1,9 @@
 """Texts whose vectors are as different as those of real texts, so that nearness has no ties."""
 
 from langchain_memengine.engine.memory_engine import MemoryEngine
-from langchain_memengine.types import VectorPath
+from langchain_memengine.types import (
+    VectorPath,
+)
 
 
 def sentence(number: int) -> str:

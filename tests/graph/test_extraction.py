@@ -15,7 +15,9 @@ from langchain_memengine.faces.graph_nodes import graph_extraction
 from langchain_memengine.faces.retriever import MemEngineRetriever
 from langchain_memengine.models.graph_prompts import extraction_messages
 from langchain_memengine.storage.graph_values import GraphCounts
-from langchain_memengine.types import Actor
+from langchain_memengine.types import (
+    Actor,
+)
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine
 from tests.fakes.scripted_chat_model import ScriptedChatModel

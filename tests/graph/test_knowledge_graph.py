@@ -7,7 +7,9 @@ import pytest
 
 from langchain_memengine.errors import ConfigurationError, NotFoundError, ScopeError
 from langchain_memengine.storage.graph_values import Entity, GraphCounts, Relation
-from langchain_memengine.types import Actor
+from langchain_memengine.types import (
+    Actor,
+)
 from tests.fakes.engines import make_engine, write
 
 ANNA, BERT = Actor("anna"), Actor("bert")

@@ -13,7 +13,10 @@ from langchain_memengine.errors import ConfigurationError, ScopeError
 from langchain_memengine.knowledge.experience import ExperienceStore
 from langchain_memengine.storage.database import Database
 from langchain_memengine.text.words import WordSplitter
-from langchain_memengine.types import LOCAL_ADMIN, Actor
+from langchain_memengine.types import (
+    LOCAL_ADMIN,
+    Actor,
+)
 from tests.fakes.clock import START, FixedClock
 
 URL = "sqlite://"

@@ -7,7 +7,11 @@ import pytest
 
 from langchain_memengine.config import RANKINGS
 from langchain_memengine.errors import NotFoundError
-from langchain_memengine.types import Actor, Chunk, Provenance
+from langchain_memengine.types import (
+    Actor,
+    Chunk,
+    Provenance,
+)
 from tests.fakes.clock import START, FixedClock
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine

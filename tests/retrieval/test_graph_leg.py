@@ -10,7 +10,10 @@ from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.faces.retriever import MemEngineRetriever
 from langchain_memengine.retrieval import graph_leg
 from langchain_memengine.retrieval.graph_leg import walk
-from langchain_memengine.types import Actor, Filter
+from langchain_memengine.types import (
+    Actor,
+    Filter,
+)
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine, texts
 

@@ -4,6 +4,9 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from langchain_memengine.answers import (
+    FileProblem,
+)
 from langchain_memengine.config import MemEngineConfig
 from langchain_memengine.errors import ConfigurationError, EmbeddingError
 from langchain_memengine.models.embedding import Embedder
@@ -14,7 +17,6 @@ from langchain_memengine.retrieval.sources import chunks_of_file
 from langchain_memengine.retrieval.traffic import Traffic
 from langchain_memengine.storage import chunks, embeddings, files
 from langchain_memengine.storage.database import Database
-from langchain_memengine.types import FileProblem
 from langchain_memengine.workspace.files import FileStat, Scan, TextFile, UnreadableFileError
 from tests.fakes.clock import START, FixedClock
 from tests.fakes.embeddings import FakeEmbeddings

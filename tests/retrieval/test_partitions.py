@@ -11,7 +11,11 @@ from hypothesis import strategies as st
 from langchain_memengine.retrieval.partitions import Partitions
 from langchain_memengine.storage import access, chunks, embeddings
 from langchain_memengine.storage.database import Database, to_ms
-from langchain_memengine.types import Chunk, Filter, Provenance
+from langchain_memengine.types import (
+    Chunk,
+    Filter,
+    Provenance,
+)
 from tests.fakes.clock import START
 
 MODEL = "m/2"

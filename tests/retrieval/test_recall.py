@@ -6,8 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from langchain_memengine.answers import (
+    Hit,
+    Receipt,
+)
 from langchain_memengine.retrieval.recall import Recalled, capped, fence_nonce
-from langchain_memengine.types import Hit, Receipt
 
 NONCE = fence_nonce("secret", "thread")
 TAG = re.compile(r"<\s*/?\s*memor(?:y|ies)\b", re.IGNORECASE)

@@ -6,11 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from langchain_memengine.answers import (
+    Hit,
+    Receipt,
+)
 from langchain_memengine.config import RANKINGS
 from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.retrieval.query import Query, Stopwatch
 from langchain_memengine.retrieval.search import within_budget
-from langchain_memengine.types import Hit, Receipt
 from tests.fakes.clock import START
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine, texts

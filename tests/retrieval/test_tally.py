@@ -1,8 +1,11 @@
 """A tally becomes a report."""
 
+from langchain_memengine.answers import (
+    FileProblem,
+    IndexReport,
+)
 from langchain_memengine.errors import EmbeddingError
 from langchain_memengine.retrieval.tally import Tally
-from langchain_memengine.types import FileProblem, IndexReport
 
 
 def test_counts_become_those_of_the_report():

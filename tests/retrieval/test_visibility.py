@@ -15,7 +15,10 @@ from langchain_memengine.retrieval.visibility import (
 )
 from langchain_memengine.storage.chunk_values import partition_key
 from langchain_memengine.text.sanitize import clean_text
-from langchain_memengine.types import LOCAL_ADMIN, Actor
+from langchain_memengine.types import (
+    LOCAL_ADMIN,
+    Actor,
+)
 from langchain_memengine.workspace.layout import folder_owner, slug
 
 ANNA = Actor("anna")

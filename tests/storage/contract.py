@@ -17,8 +17,14 @@ from langchain_memengine.storage.database import Counters, Database
 from langchain_memengine.storage.documents import StoredDocument, TableNotes
 from langchain_memengine.storage.files import IndexedFile
 from langchain_memengine.storage.migrations import MIGRATIONS, check, migrate
-from langchain_memengine.storage.schema import meta, schema_migrations
-from langchain_memengine.types import Chunk, Provenance
+from langchain_memengine.storage.schema import (
+    meta,
+    schema_migrations,
+)
+from langchain_memengine.types import (
+    Chunk,
+    Provenance,
+)
 
 NOW = datetime(2026, 5, 19, 12, 0, tzinfo=UTC)
 MANY = 1203  # more than two of the batches that lists are cut into

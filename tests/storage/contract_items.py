@@ -8,7 +8,9 @@ import pytest
 from langchain_memengine.storage import chunks, originals, store_items
 from langchain_memengine.storage.item_values import StoredItem, root_of
 from langchain_memengine.storage.originals import Original
-from langchain_memengine.types import Provenance
+from langchain_memengine.types import (
+    Provenance,
+)
 from tests.storage.contract import MANY, NOW, keep
 
 LATER = NOW + timedelta(minutes=10)

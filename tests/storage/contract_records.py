@@ -5,6 +5,9 @@ from datetime import timedelta
 
 import pytest
 
+from langchain_memengine.answers import (
+    as_json,
+)
 from langchain_memengine.errors import NotFoundError
 from langchain_memengine.storage import chunks, commit_chunks, records, revisions, supersessions
 from langchain_memengine.storage.record_values import (
@@ -16,7 +19,10 @@ from langchain_memengine.storage.record_values import (
     record_from_json,
     revision_from_json,
 )
-from langchain_memengine.types import Chunk, Provenance, as_json
+from langchain_memengine.types import (
+    Chunk,
+    Provenance,
+)
 from tests.storage.contract import NOW
 
 ANN = ("personal", "ann")

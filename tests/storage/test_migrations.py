@@ -3,7 +3,7 @@
 import pytest
 from sqlalchemy import inspect
 
-from langchain_memengine.storage import schema
+from langchain_memengine.storage import conversation_schema
 from langchain_memengine.storage.database import Database
 from langchain_memengine.storage.migrations import MIGRATIONS, migrate
 from tests.storage.contract import NOW
@@ -33,13 +33,13 @@ def test_a_failed_migration_leaves_nothing_behind(tmp_path):
 def test_a_database_without_conversations_gets_their_tables_and_the_index_by_commit(tmp_path):
     database = Database(f"sqlite:///{tmp_path}/s", store_id="a", now=NOW, busy_timeout_ms=0)
     with database.write() as tx:  # as the first release left it
-        for table in schema.CONVERSATION_TABLES:
+        for table in conversation_schema.CONVERSATION_TABLES:
             table.drop(tx.connection)
         tx.connection.exec_driver_sql("DROP INDEX ix_chunks_commit")
         tx.connection.exec_driver_sql("DELETE FROM schema_migrations WHERE name LIKE 'm003%'")
         assert "m003_conversations" in migrate(tx.connection, 1)
         found = inspect(tx.connection)
-        assert all(found.has_table(table.name) for table in schema.CONVERSATION_TABLES)
+        assert all(found.has_table(table.name) for table in conversation_schema.CONVERSATION_TABLES)
         assert "ix_chunks_commit" in {index["name"] for index in found.get_indexes("chunks")}
     database.close()
 

@@ -10,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from langchain_memengine.errors import ConfigurationError
-from langchain_memengine.types import Fact
+from langchain_memengine.types import (
+    Fact,
+)
 from langchain_memengine.workspace.files import UnreadableFileError
 from langchain_memengine.workspace.notes import DiskNotes, Workspace, fact_hash
 

@@ -4,8 +4,11 @@ from datetime import timedelta
 
 import pytest
 
+from langchain_memengine.answers import (
+    FileProblem,
+    IndexReport,
+)
 from langchain_memengine.errors import StorageError
-from langchain_memengine.types import FileProblem, IndexReport
 from langchain_memengine.workspace.watcher import (
     CHECK_SECONDS,
     LONGEST_UNREST,
