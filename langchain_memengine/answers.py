@@ -213,7 +213,7 @@ class ForgetReport:
     Attributes:
         removed: How many there were of each kind: ``records``, ``revisions``, ``chunks``,
             ``embeddings``, ``access counts``, ``messages``, ``notes``, ``sessions``,
-            ``recorded queries``, ``jobs``; kinds without any are left out.
+            ``recorded queries``, ``jobs``, ``experiences``; kinds without any are left out.
         out_of_reach: Where the words may still be, in sentences; what the engine knows of them
             comes first, what it cannot know after.
     """

@@ -54,7 +54,8 @@ class Erasing(Writing):
             if gone:
                 tx.set_meta(FORGOTTEN_AT, str(tx.seq))
         lost = self._drop_derived({chunk.partition_key for chunk in gone})
-        if not self._database.scrub():
+        graph_is_clean = self.graph.scrub()
+        if not (self._database.scrub() and graph_is_clean):
             lost = (
                 *lost,
                 "SQLite's log, while another process reads; it goes with its next write.",

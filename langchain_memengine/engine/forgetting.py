@@ -18,7 +18,7 @@ from langchain_memengine.engine.remembering import Remembering
 from langchain_memengine.errors import ConfigurationError, NotFoundError, ScopeError
 from langchain_memengine.retrieval import documents, note_erasing, visibility
 from langchain_memengine.retrieval.record_chunks import record_id, record_source
-from langchain_memengine.storage import chunks, doomed, records, revisions
+from langchain_memengine.storage import chunks, doomed, experiences, records, revisions
 from langchain_memengine.storage.chunk_values import partition_key
 from langchain_memengine.storage.database import Transaction
 from langchain_memengine.storage.doomed import Doomed, DoomedChunk, DoomedMessage, Selection
@@ -80,7 +80,8 @@ class Forgetting(Erasing, Remembering):
                 learnt from; all that begins so when it ends with ``*``. A file in the root is
                 removed from disk.
             thread: Everything that belongs to this conversation.
-            owner: Everything personal of this user id, with the files in their folder.
+            owner: Everything personal of this user id, with the files in their folder and what
+                agents learnt for them.
             actor: Who forgets.
 
         Raises:
@@ -96,7 +97,13 @@ class Forgetting(Erasing, Remembering):
             found = doomed.select_rows(tx, wanted, _ALL_RECORDS)
             by_id = wanted.thread_id is None and wanted.owner is None
             words = _words(tx, found, with_chunks=by_id)
-        return self._forget(found, words, wanted, actor)
+        report = self._forget(found, words, wanted, actor)
+        return report if owner is None else self._without_experiences(report, owner)
+
+    def _without_experiences(self, report: ForgetReport, owner: str) -> ForgetReport:
+        with self._database.write() as tx:
+            gone = experiences.remove_of_user(tx, clean_text(owner))
+        return replace(report, removed={**report.removed, "experiences": gone}) if gone else report
 
     def vacuum(
         self, *, archive_older_than: timedelta | None = None, actor: Actor | None = None

@@ -186,6 +186,15 @@ class GraphLearning:
             graph.set_meta(tx, _CHANGES, str(changes))
         return heard
 
+    def scrub(self) -> bool:
+        """Leave nothing that was forgotten in the graph's files; return whether that is done.
+
+        Raises:
+            StorageError: The graph's database failed.
+        """
+        self.sync()
+        return not self._store.is_there or self._store.get().scrub()
+
     def evidence_for(
         self, reference: str, actor: Actor, scope: Scope | None = None
     ) -> list[tuple[Evidence, ReferredChunk | None]]:

@@ -166,6 +166,14 @@ def remove_below(tx: Transaction, weight: float) -> int:
     return _noted(tx, tx.connection.execute(statement).rowcount)
 
 
+def remove_of_user(tx: Transaction, user: str) -> int:
+    """Remove a user's own, for good; return how many those were."""
+    statement = delete(experiences).where(
+        experiences.c.store_id == tx.store_id, experiences.c.user == user
+    )
+    return _noted(tx, tx.connection.execute(statement).rowcount)
+
+
 def stats(tx: Transaction) -> ExperienceStats:
     """Return how much was learnt, over all users."""
     columns = experiences.c

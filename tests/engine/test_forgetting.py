@@ -203,6 +203,26 @@ def test_an_owner_is_forgotten_by_themselves_or_an_admin(engine):
     assert files_with(engine.root) == []
 
 
+def test_what_agents_learnt_for_an_owner_goes_with_them(engine):
+    for user in ("alice", "bob"):
+        engine.experiences.record(f"open the {WORD}", {"steps": [WORD]}, user=user)
+    report = engine.forget(owner="alice", actor=ADMIN)
+    assert report.removed == {"experiences": 1}
+    assert engine.experiences.find_similar(WORD, user="alice") == []
+    assert len(engine.experiences.find_similar(WORD, user="bob")) == 1
+
+
+def test_the_graph_forgets_with_its_only_evidence(engine):
+    (known,) = engine.add_texts([f"Anna has the {WORD}"], ids=["t"])
+    chunk = engine.search(WORD).hits[0]
+    engine.graph.add_triples([("Anna", "has", WORD)], evidence=chunk.id)
+    assert engine.graph.neighbours("Anna").relations
+    assert any(name.endswith("kg.sqlite-wal") for name in files_with(engine.root))
+    engine.forget([known])
+    assert files_with(engine.root) == []
+    assert engine.graph.counts().relations == 0
+
+
 def test_all_that_was_learnt_from_one_source_is_forgotten(engine):
     for number in (1, 2):
         engine.remember(
