@@ -21,8 +21,8 @@ from langgraph.runtime import get_runtime
 from langchain_memengine.conversation.transcript import is_human
 from langchain_memengine.engine.memory_engine import MemoryEngine
 from langchain_memengine.errors import ConfigurationError, MemEngineError
-from langchain_memengine.faces.callers import caller
 from langchain_memengine.faces.nodes import MemoryState
+from langchain_memengine.faces.running import caller
 from langchain_memengine.types import (
     Actor,
 )

@@ -44,6 +44,19 @@ def thread_in(engine: MemoryEngine, state: Mapping[str, Any], config: RunnableCo
     )
 
 
+def caller(engine: MemoryEngine, config: RunnableConfig) -> Actor:
+    """Return who asks, called inside of a run.
+
+    The user is ``user_id`` in the config's ``configurable`` or in the runtime context. One who is
+    not the engine's own actor is no admin; without a user it is the engine's actor who asks.
+    """
+    runtime: Runtime[Any] | None = get_runtime()
+    named = (config.get("configurable") or {}).get("user_id") or _user_in(
+        runtime.context if runtime else None
+    )
+    return actor_named(engine, None if named is None else str(named))
+
+
 def actor_named(engine: MemoryEngine, user_id: str | None) -> Actor:
     """Return the actor of a user; the engine's own for its own user, or for none."""
     return engine.actor if user_id in {None, engine.actor.user_id} else Actor(str(user_id))

@@ -18,7 +18,7 @@ from langchain_memengine.answers import (
 )
 from langchain_memengine.engine.memory_engine import MemoryEngine
 from langchain_memengine.errors import ScopeError
-from langchain_memengine.faces.callers import caller
+from langchain_memengine.faces.running import caller
 from langchain_memengine.retrieval.documents import document_id
 from langchain_memengine.text.fencing import fenced
 
