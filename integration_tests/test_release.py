@@ -1,5 +1,6 @@
 """What `make dist` makes: it holds what it should, and works where it is installed."""
 
+import os
 import re
 import subprocess
 import sys
@@ -16,10 +17,12 @@ ROOT = Path(__file__).parents[1]
 
 
 def run(*command, cwd):
-    """Return what a command prints; it must succeed."""
+    """Return what a command prints, away from the checkout; it must succeed."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     done = subprocess.run(  # noqa: S603  # our own tools
         [str(part) for part in command],
         cwd=cwd,
+        env=environment,
         capture_output=True,
         text=True,
         timeout=300,
