@@ -16,7 +16,7 @@ from langchain_memengine.answers import (
     SearchResult,
     as_json,
 )
-from langchain_memengine.cli.terminal import clean, clean_line
+from langchain_memengine.text.printable import clean, clean_line
 
 ID_DIGITS = 8
 """Digits of a chunk's id that are shown; `explain` finds the chunk by them."""

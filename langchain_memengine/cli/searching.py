@@ -24,7 +24,8 @@ from langchain_memengine.cli.hits import (
     result_as_json,
 )
 from langchain_memengine.cli.opening import is_blank, opened_fresh, warn
-from langchain_memengine.cli.terminal import clean_line, output, print_json, print_rows, say
+from langchain_memengine.cli.terminal import output, print_json, print_rows, say
+from langchain_memengine.text.printable import clean_line
 from langchain_memengine.types import (
     Filter,
 )
