@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from langchain_memengine.faces.document_index import MemEngineDocumentIndex
     from langchain_memengine.faces.graph_nodes import graph_extraction
     from langchain_memengine.faces.history import MemEngineChatMessageHistory
+    from langchain_memengine.faces.lab.ranking_lab import RankingLab
     from langchain_memengine.faces.middleware import MemoryMiddleware
     from langchain_memengine.faces.nodes import MemoryState, flush_node, summarization_node
     from langchain_memengine.faces.recall_node import RecallState, recall_node
@@ -105,6 +106,7 @@ _HOMES = {
     "MemoryState": "faces.nodes",
     "MemoryRecord": "storage.record_values",
     "Ranking": "config",
+    "RankingLab": "faces.lab.ranking_lab",
     "RecallState": "faces.recall_node",
     "Recalled": "retrieval.recall",
     "Receipt": "answers",
@@ -157,6 +159,7 @@ __all__ = [
     "MemoryRecord",
     "MemoryState",
     "Ranking",
+    "RankingLab",
     "RecallState",
     "Recalled",
     "Receipt",

@@ -15,17 +15,21 @@ from langchain_memengine.faces.display.sheets import Bar, Cell, Sheet, Words
 from langchain_memengine.text.printable import clean_line
 
 _WIDTH = 120
+_WIDE = 100  # columns that leave room for bars
 _BAR_CELLS = 6
 
 
 def plain(sheets: Sequence[Sheet]) -> str:
-    """Return tables as text without colours, as wide as the terminal, or 120 columns."""
+    """Return tables as text without colours, as wide as the terminal, or 120 columns.
+
+    A narrow terminal gets the numbers without their bars.
+    """
     width = shutil.get_terminal_size((_WIDTH, 0)).columns
     console = Console(
         file=io.StringIO(), width=width, color_system=None, highlight=False, markup=False
     )
     for sheet in sheets:
-        _print(console, sheet)
+        _print(console, sheet, bar_cells=_BAR_CELLS if width >= _WIDE else 0)
     printed = console.file.getvalue()  # type: ignore[attr-defined]  # the StringIO above
     return "\n".join(line.rstrip() for line in printed.splitlines()).rstrip()
 
@@ -36,7 +40,7 @@ def bar_of(share: float, style: str, cells: int = _BAR_CELLS) -> Text:
     return Text.assemble(("█" * full, style), ("░" * (cells - full), "dim"))
 
 
-def _print(console: Console, sheet: Sheet) -> None:
+def _print(console: Console, sheet: Sheet, *, bar_cells: int) -> None:
     for line in (sheet.title, *sheet.notes, *(f"! {one}" for one in sheet.warnings)):
         console.print(Text(clean_line(line)))
     if not sheet.columns:
@@ -46,14 +50,15 @@ def _print(console: Console, sheet: Sheet) -> None:
         holds_words = any(isinstance(row[at], Words) for row in sheet.rows)
         grid.add_column(Text(name), overflow="fold", no_wrap=not holds_words)
     for row in sheet.rows:
-        grid.add_row(*map(_cell, row))
+        grid.add_row(*(_cell(cell, bar_cells) for cell in row))
     console.print(grid)
 
 
-def _cell(cell: Cell) -> Text:
+def _cell(cell: Cell, bar_cells: int) -> Text:
     match cell:
         case Bar():
-            return Text.assemble(bar_of(cell.share, "", _BAR_CELLS), f" {clean_line(cell.label)}")
+            bars = [bar_of(cell.share, "", bar_cells)] if bar_cells else []
+            return Text(" ").join([*bars, Text(clean_line(cell.label))])
         case Words():
             aside = f"\n{clean_line(cell.aside)}" if cell.aside else ""
             return Text(clean_line(cell.main) + aside)

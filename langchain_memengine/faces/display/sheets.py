@@ -15,7 +15,7 @@ Colour = Literal["keyword", "vector", "time", "plain"]
 MAX_ROWS = 50
 """Rows of one table, at most; the table says how many more there are."""
 
-_EXCERPT_CHARS = 200
+_EXCERPT_CHARS = 160
 
 
 @dataclass(frozen=True, slots=True)

@@ -153,6 +153,15 @@ def test_hits_show_place_text_score_and_bars_of_each_leg():
     assert "<a " not in page
 
 
+def test_a_narrow_terminal_gets_the_numbers_without_bars(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    told = printed(SearchResult((a_hit(),)))
+    assert "█" not in told
+    assert max(map(len, told.splitlines())) <= 80
+    for number in ("8.00 #1", "0.50 #2", "20 d ×0.91", "0.7500", "01234567"):
+        assert number in told
+
+
 def test_receipts_show_more_columns_where_more_applied():
     page = show(
         a_hit(
