@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.text import Text
 
 from langchain_memengine import MemoryEngine
-from langchain_memengine.cli.demo_memory import demo_files
+from langchain_memengine.cli.demo_memory import write_demo_files
 from langchain_memengine.cli.hits import print_hits
 from langchain_memengine.config import RANKINGS, MemEngineConfig, Ranking
 
@@ -100,10 +100,7 @@ def picture() -> str:
         record=True, width=100, file=io.StringIO(), force_terminal=True, highlight=False
     )
     with tempfile.TemporaryDirectory() as folder:
-        for name, text in demo_files(TODAY).items():
-            path = Path(folder, name)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
+        write_demo_files(Path(folder), TODAY)
         with MemoryEngine.open(folder) as engine:
             console.print(Text(f'$ memengine search "{query}" -k 3', style="bold"))
             print_hits(console, engine.search(query, 3).hits, query, "english")

@@ -2,7 +2,8 @@
 
 How the package reads, from the bottom up::
 
-    errors, types, answers    what goes wrong, what is passed around, what comes back
+    errors, shown             what goes wrong; that values can be looked at
+    types, answers            what is passed around, what comes back
     config                    what can be set
     text                      strings to tokens, words and chunks
     workspace                 the Markdown files on disk
@@ -44,9 +45,11 @@ if TYPE_CHECKING:
     from langchain_memengine.conversation.summaries import with_previous_context
     from langchain_memengine.engine.memory_engine import MemoryEngine
     from langchain_memengine.errors import MemEngineError
+    from langchain_memengine.faces.display.showing import Display, show
     from langchain_memengine.faces.document_index import MemEngineDocumentIndex
     from langchain_memengine.faces.graph_nodes import graph_extraction
     from langchain_memengine.faces.history import MemEngineChatMessageHistory
+    from langchain_memengine.faces.lab.ranking_lab import RankingLab
     from langchain_memengine.faces.middleware import MemoryMiddleware
     from langchain_memengine.faces.nodes import MemoryState, flush_node, summarization_node
     from langchain_memengine.faces.recall_node import RecallState, recall_node
@@ -77,6 +80,7 @@ _HOMES = {
     "Actor": "types",
     "CompactionLimits": "conversation.compaction",
     "DecayReranker": "faces.reranker",
+    "Display": "faces.display.showing",
     "DoctorReport": "retrieval.diagnosis",
     "Entity": "storage.graph_values",
     "Experience": "storage.experience_values",
@@ -102,6 +106,7 @@ _HOMES = {
     "MemoryState": "faces.nodes",
     "MemoryRecord": "storage.record_values",
     "Ranking": "config",
+    "RankingLab": "faces.lab.ranking_lab",
     "RecallState": "faces.recall_node",
     "Recalled": "retrieval.recall",
     "Receipt": "answers",
@@ -118,6 +123,7 @@ _HOMES = {
     "memory_tools": "faces.tools",
     "needs_compaction": "conversation.context",
     "recall_node": "faces.recall_node",
+    "show": "faces.display.showing",
     "summarization_node": "faces.nodes",
     "with_previous_context": "conversation.summaries",
 }
@@ -127,6 +133,7 @@ __all__ = [
     "Actor",
     "CompactionLimits",
     "DecayReranker",
+    "Display",
     "DoctorReport",
     "Entity",
     "Experience",
@@ -152,6 +159,7 @@ __all__ = [
     "MemoryRecord",
     "MemoryState",
     "Ranking",
+    "RankingLab",
     "RecallState",
     "Recalled",
     "Receipt",
@@ -168,6 +176,7 @@ __all__ = [
     "memory_tools",
     "needs_compaction",
     "recall_node",
+    "show",
     "summarization_node",
     "with_previous_context",
 ]

@@ -17,14 +17,15 @@ from langchain_memengine.answers import (
 from langchain_memengine.cli import options
 from langchain_memengine.cli.failing import exit_if
 from langchain_memengine.cli.hits import (
-    ID_DIGITS,
     hit_as_json,
     print_hits,
     print_place,
     result_as_json,
 )
 from langchain_memengine.cli.opening import is_blank, opened_fresh, warn
-from langchain_memengine.cli.terminal import clean_line, output, print_json, print_rows, say
+from langchain_memengine.cli.terminal import output, print_json, print_rows, say
+from langchain_memengine.faces.display.hits import ID_DIGITS
+from langchain_memengine.text.printable import clean_line
 from langchain_memengine.types import (
     Filter,
 )

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from langchain_memengine.answers import (
     Hit,
 )
+from langchain_memengine.shown import Shown
 from langchain_memengine.text.fencing import defused
 
 
 @dataclass(frozen=True, slots=True)
-class Recalled:
+class Recalled(Shown):
     """A context payload for a prompt.
 
     Attributes:

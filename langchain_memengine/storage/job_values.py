@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any, Literal, get_args
 
 from langchain_memengine.errors import JobError
+from langchain_memengine.shown import Shown
 from langchain_memengine.storage.database import Transaction
 from langchain_memengine.types import (
     Metadata,
@@ -63,7 +64,7 @@ class NewJob:
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class Job(Shown):
     """A job as it was when it was read.
 
     Attributes:

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from langchain_memengine.answers import (
     as_json,
 )
+from langchain_memengine.shown import Shown
 from langchain_memengine.types import (
     Metadata,
     Origin,
@@ -28,7 +29,7 @@ _TIMES = ("created_at", "updated_at", "valid_from", "expires_at")
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryRecord:
+class MemoryRecord(Shown):
     """One thing that is remembered, with where it came from.
 
     Attributes:
@@ -107,7 +108,7 @@ class RecordState:
 
 
 @dataclass(frozen=True, slots=True)
-class Revision:
+class Revision(Shown):
     """One change of one record.
 
     Attributes:
