@@ -276,8 +276,8 @@ class Database:
         except DBAPIError as error:
             raise self._dialect.named_error(error) from error
 
-    def scrub(self) -> bool:
-        """Leave nothing of deleted rows in the database's files; return whether that is done.
+    def scrub(self) -> str | None:
+        """Leave nothing of deleted rows in the database's files; return where there is still.
 
         Raises:
             StorageError: The database failed.

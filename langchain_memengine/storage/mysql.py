@@ -98,9 +98,8 @@ def _acquire(connection: Connection, name: str) -> None:
         raise servers.busy()
 
 
-def scrub(_engine: Engine) -> bool:
-    """Return false: when a server overwrites what was deleted is its own affair."""
-    return False
+scrub = servers.scrub
+damage = servers.damage
 
 
 def upsert(table: Table, names: Sequence[str], add: str | None) -> Insert:

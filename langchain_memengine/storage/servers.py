@@ -6,6 +6,7 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Any
 
+from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError
 
 from langchain_memengine.errors import (
@@ -36,6 +37,16 @@ def require_driver(module: str, *, extra: str, needed_for: str) -> None:
     """
     if find_spec(module) is None:
         raise MissingDependencyError(module, extra=extra, needed_for=needed_for)
+
+
+def scrub(_engine: Engine) -> str:
+    """Return where deleted rows still are: when a server overwrites them is its own affair."""
+    return "The files and logs of the database server, until it uses the space again."
+
+
+def damage(_connection: Connection, *, thorough: bool) -> None:  # noqa: ARG001
+    """Return that nothing is known: the files are the server's."""
+    return
 
 
 def unreachable(error: DBAPIError) -> StorageError:
