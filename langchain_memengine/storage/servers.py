@@ -58,6 +58,13 @@ def unreachable(error: DBAPIError) -> StorageError:
     )
 
 
+def broken_off(error: DBAPIError) -> StorageError:
+    """Return the error for a connection that MySQL ended, as it does with too large statements."""
+    return StoreUnreachableError(
+        f"{unreachable(error)} If it was a text of many megabytes, raise max_allowed_packet."
+    )
+
+
 def busy(_error: DBAPIError | None = None) -> StorageError:
     """Return the error for a transaction that stood in another one's way."""
     return StoreBusyError(
