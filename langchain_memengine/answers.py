@@ -162,7 +162,7 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class FileProblem:
-    """A file that was not indexed, and why."""
+    """A file that was not indexed, or not trusted, and why."""
 
     path: str
     reason: str
@@ -178,6 +178,8 @@ class IndexReport:
         removed: Files that are gone from disk and now from the index.
         skipped: Files that are no memory: binary, too large, not regular, …
         failed: Files that should be indexed and could not; they stay dirty and are retried.
+        suspicious: Indexed files of which something looks like an attempt to steer an agent; that
+            is untrusted, and says so where it is recalled.
         chunks: Chunks written.
         embedded: Texts sent to the embedder.
         reused: Chunks whose embedding was already known.
@@ -192,6 +194,7 @@ class IndexReport:
     removed: int = 0
     skipped: tuple[FileProblem, ...] = ()
     failed: tuple[FileProblem, ...] = ()
+    suspicious: tuple[FileProblem, ...] = ()
     chunks: int = 0
     embedded: int = 0
     reused: int = 0
