@@ -231,6 +231,19 @@ class ForgetReport:
 
 
 @dataclass(frozen=True, slots=True)
+class ExportReport:
+    """What an export holds, and what it does not.
+
+    Attributes:
+        exported: How much of each kind: ``records``, ``texts``, ``messages``, ``notes``.
+        left_out: How much was left out, by what it is; kinds without any are not named.
+    """
+
+    exported: Mapping[str, int] = field(default_factory=dict)
+    left_out: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class ImportReport:
     """What an import did, each by kind: ``records``, ``texts``, ``messages``, ``notes``.
 

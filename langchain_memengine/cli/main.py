@@ -21,6 +21,7 @@ from langchain_memengine.cli import (
     records,
     searching,
     serving,
+    trusting,
     watching,
 )
 from langchain_memengine.cli.failing import OneLineErrors
@@ -71,7 +72,9 @@ for _command in (
     keeping.stats,
     records.forget,
     records.export,
-    records.audit,
+    trusting.audit,
+    trusting.quarantine,
+    trusting.release,
     jobs.worker,
     serving.mcp,
     doctor.doctor,

@@ -21,7 +21,7 @@ from langchain_memengine.types import (
     Actor,
     Filter,
 )
-from langchain_memengine.workspace.layout import daily_date, daily_name
+from langchain_memengine.workspace.layout import daily_date, daily_name, owner_prefix
 
 try:
     from mcp.server import MCPServer
@@ -158,7 +158,11 @@ class _Memory:
         return tuple(dict.fromkeys(("", self._actor.user_id)))
 
     def _logged(self, day: date) -> str:
-        texts = (self._engine.read_daily(day, owner) for owner in self._owners)
+        texts = (
+            self._engine.read_daily(day, owner)
+            for owner in self._owners
+            if not self._engine.is_quarantined(owner_prefix(owner) + daily_name(day))
+        )
         return "\n\n".join(text for text in texts if text.strip())
 
 
