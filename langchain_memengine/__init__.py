@@ -2,7 +2,8 @@
 
 How the package reads, from the bottom up::
 
-    errors, types, answers    what goes wrong, what is passed around, what comes back
+    errors, shown             what goes wrong; that values can be looked at
+    types, answers            what is passed around, what comes back
     config                    what can be set
     text                      strings to tokens, words and chunks
     workspace                 the Markdown files on disk
@@ -45,9 +46,11 @@ if TYPE_CHECKING:
     from langchain_memengine.conversation.summaries import with_previous_context
     from langchain_memengine.engine.memory_engine import MemoryEngine
     from langchain_memengine.errors import MemEngineError
+    from langchain_memengine.faces.display.showing import Display, show
     from langchain_memengine.faces.document_index import MemEngineDocumentIndex
     from langchain_memengine.faces.graph_nodes import graph_extraction
     from langchain_memengine.faces.history import MemEngineChatMessageHistory
+    from langchain_memengine.faces.lab.ranking_lab import RankingLab
     from langchain_memengine.faces.middleware import MemoryMiddleware
     from langchain_memengine.faces.nodes import MemoryState, flush_node, summarization_node
     from langchain_memengine.faces.recall_node import RecallState, recall_node
@@ -80,6 +83,7 @@ _HOMES = {
     "AuditReport": "storage.auditing",
     "CompactionLimits": "conversation.compaction",
     "DecayReranker": "faces.reranker",
+    "Display": "faces.display.showing",
     "DoctorReport": "retrieval.diagnosis",
     "Entity": "storage.graph_values",
     "Experience": "storage.experience_values",
@@ -107,6 +111,7 @@ _HOMES = {
     "MemoryRecord": "storage.record_values",
     "Quarantine": "storage.record_values",
     "Ranking": "config",
+    "RankingLab": "faces.lab.ranking_lab",
     "RecallState": "faces.recall_node",
     "Recalled": "retrieval.recall",
     "Receipt": "answers",
@@ -123,6 +128,7 @@ _HOMES = {
     "memory_tools": "faces.tools",
     "needs_compaction": "conversation.context",
     "recall_node": "faces.recall_node",
+    "show": "faces.display.showing",
     "summarization_node": "faces.nodes",
     "with_previous_context": "conversation.summaries",
 }
@@ -133,6 +139,7 @@ __all__ = [
     "AuditReport",
     "CompactionLimits",
     "DecayReranker",
+    "Display",
     "DoctorReport",
     "Entity",
     "Experience",
@@ -160,6 +167,7 @@ __all__ = [
     "MemoryState",
     "Quarantine",
     "Ranking",
+    "RankingLab",
     "RecallState",
     "Recalled",
     "Receipt",
@@ -176,6 +184,7 @@ __all__ = [
     "memory_tools",
     "needs_compaction",
     "recall_node",
+    "show",
     "summarization_node",
     "with_previous_context",
 ]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from langchain_memengine.shown import Shown
 from langchain_memengine.types import (
     Metadata,
     Origin,
@@ -86,7 +87,7 @@ class Receipt:
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(Shown):
     """One search result, best first in :class:`SearchResult`.
 
     Attributes:
@@ -143,7 +144,7 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
-class SearchResult:
+class SearchResult(Shown):
     """The answer to one query.
 
     Attributes:
@@ -169,7 +170,7 @@ class FileProblem:
 
 
 @dataclass(frozen=True, slots=True)
-class IndexReport:
+class IndexReport(Shown):
     """What one sync did.
 
     Attributes:
@@ -259,7 +260,7 @@ class ImportReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Stats:
+class Stats(Shown):
     """Size of a store.
 
     Attributes:
@@ -288,7 +289,7 @@ class Stats:
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation:
+class Explanation(Shown):
     """Why a chunk is, or is not, in the answer to a query.
 
     Attributes:

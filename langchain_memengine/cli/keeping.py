@@ -21,13 +21,13 @@ from langchain_memengine.cli.failing import exit_if, usage_error
 from langchain_memengine.cli.opening import MEMORY_TEXT, opened, opened_fresh, warn
 from langchain_memengine.cli.terminal import (
     bar,
-    clean_line,
     counted,
     output,
     print_json,
     print_rows,
     say,
 )
+from langchain_memengine.text.printable import clean_line
 
 _MAX_PROBLEMS = 20
 

@@ -17,12 +17,12 @@ from langchain_memengine.cli import options
 from langchain_memengine.cli.failing import exit_if, usage_error
 from langchain_memengine.cli.opening import opened
 from langchain_memengine.cli.terminal import (
-    clean_line,
     counted,
     print_json,
     print_rows,
     say,
 )
+from langchain_memengine.text.printable import clean_line
 
 _STANDARD = Path("-")
 

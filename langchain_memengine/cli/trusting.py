@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
@@ -14,9 +14,12 @@ from langchain_memengine.answers import (
 from langchain_memengine.cli import options
 from langchain_memengine.cli.failing import usage_error
 from langchain_memengine.cli.opening import opened
-from langchain_memengine.cli.terminal import clean_line, counted, output, print_json, say
-from langchain_memengine.storage.auditing import AuditReport
-from langchain_memengine.storage.record_values import Quarantine
+from langchain_memengine.cli.terminal import counted, output, print_json, say
+from langchain_memengine.text.printable import clean_line
+
+if TYPE_CHECKING:
+    from langchain_memengine.storage.auditing import AuditReport
+    from langchain_memengine.storage.record_values import Quarantine
 
 Ids = Annotated[
     list[str] | None, typer.Argument(metavar="[ID]...", help="Of records or added texts.")

@@ -7,8 +7,9 @@ from datetime import datetime
 
 from langchain_memengine.engine.parts import EngineParts
 from langchain_memengine.errors import ConfigurationError, NotFoundError, StorageError
-from langchain_memengine.retrieval import visibility
+from langchain_memengine.retrieval import documents, visibility
 from langchain_memengine.retrieval.current_records import known_records
+from langchain_memengine.retrieval.record_chunks import record_source
 from langchain_memengine.storage import auditing, quarantines, records, revisions
 from langchain_memengine.storage.auditing import AuditReport
 from langchain_memengine.storage.database import Transaction
@@ -176,6 +177,13 @@ def record_names(name: str, actor: Actor) -> list[str]:
     if not cleaned:
         return []
     return [record_id(cleaned, visibility.owner_of("personal", actor)), cleaned]
+
+
+def sources_named(name: str, actor: Actor) -> list[str]:
+    """Return the URIs of the records and added texts that an actor may mean by a name."""
+    owners = (visibility.owner_of("personal", actor), "")
+    texts = [documents.document_uri(owner, name) for owner in owners]
+    return [*map(record_source, record_names(name, actor)), *texts]
 
 
 def no_record(name: str) -> NotFoundError:

@@ -15,6 +15,7 @@ from langchain_memengine.answers import (
     SearchResult,
 )
 from langchain_memengine.config import Ranking, ranking_named
+from langchain_memengine.engine.reading_records import sources_named
 from langchain_memengine.engine.writing import Writing
 from langchain_memengine.errors import ConfigurationError, MemEngineError
 from langchain_memengine.retrieval import visibility
@@ -113,11 +114,13 @@ class Searching(Writing):
         head: str | None = None,
         as_of: str | datetime | None = None,
     ) -> Explanation:
-        """Say why a chunk is, or is not, among the hits of a query.
+        """Say why a memory is, or is not, among the hits of a query.
 
         Args:
             query: What is asked.
-            chunk_id: Id of the chunk, or as much of its beginning as no other chunk has.
+            chunk_id: The id that a text or a record was added with, the path of a file, or the id
+                of a hit, of which a beginning that no other has is enough. Of a memory of several
+                chunks the one that stands highest is explained.
             k: Hits, at most; default: the ranking's own.
             ranking: A preset's name or a ranking of your own; default: the config's.
             filter: What may be returned; a plain mapping is a filter on metadata.
@@ -127,13 +130,14 @@ class Searching(Writing):
             as_of: A time or a head.
 
         Raises:
-            NotFoundError: There is no such chunk, or the actor may not read it.
+            NotFoundError: There is no such memory, or the actor may not read it.
             UnknownCommitError: A head is no memory commit of the thread.
         """
         asked = self._query(query, k, ranking, filter, actor)
         asked = self._seen_from(asked, thread_id, head, as_of)
+        sources = sources_named(chunk_id, actor or self.actor)
         with self._traffic.searching():
-            return explain(self._database, self._searcher, asked, chunk_id)
+            return explain(self._database, self._searcher, asked, chunk_id, sources)
 
     def recall(  # noqa: PLR0913  # keywords, as in `search`
         self,

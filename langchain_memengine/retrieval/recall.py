@@ -10,6 +10,7 @@ from html import escape
 from langchain_memengine.answers import (
     Hit,
 )
+from langchain_memengine.shown import Shown
 from langchain_memengine.text.fencing import defused
 from langchain_memengine.types import (
     Trust,
@@ -17,7 +18,7 @@ from langchain_memengine.types import (
 
 
 @dataclass(frozen=True, slots=True)
-class Recalled:
+class Recalled(Shown):
     """A context payload for a prompt.
 
     Attributes:

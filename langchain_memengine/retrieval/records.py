@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
 from uuid import uuid4
 
 from langchain_memengine.config import MemEngineConfig
@@ -14,7 +13,7 @@ from langchain_memengine.retrieval.indexing import Indexer
 from langchain_memengine.retrieval.record_chunks import chunks_of_record, record_source
 from langchain_memengine.retrieval.sources import TextChunks
 from langchain_memengine.storage import quarantines, records, revisions, supersessions
-from langchain_memengine.storage.database import Database, Transaction, from_ms, to_ms
+from langchain_memengine.storage.database import Database, Transaction
 from langchain_memengine.storage.job_values import Effect
 from langchain_memengine.storage.record_values import (
     MemoryRecord,
@@ -196,8 +195,7 @@ def suspected(record: MemoryRecord, now: datetime) -> Quarantine | None:
     if record.origin in {"user", "app"} or record.scope == "personal":
         return None
     reason = suspicion(record.text)
-    at: Any = from_ms(to_ms(now))  # as it comes back from the database
-    return Quarantine(record_source(record.id), reason, "", at) if reason else None
+    return Quarantine(record_source(record.id), reason, "", now) if reason else None
 
 
 def _states(tx: Transaction, ids: Mapping[str, Change]) -> dict[str, RecordState]:

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from langchain_memengine.answers import (
     as_json,
 )
+from langchain_memengine.shown import Shown
 from langchain_memengine.types import (
     Metadata,
     Origin,
@@ -34,7 +35,7 @@ _TIMES = ("created_at", "updated_at", "valid_from", "expires_at")
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryRecord:
+class MemoryRecord(Shown):
     """One thing that is remembered, with where it came from.
 
     Attributes:
@@ -151,7 +152,7 @@ class RecordState:
 
 
 @dataclass(frozen=True, slots=True)
-class Revision:
+class Revision(Shown):
     """One change of one record.
 
     Attributes:
