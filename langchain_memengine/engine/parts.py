@@ -41,10 +41,10 @@ from langchain_memengine.retrieval.vector_index import ChromaIndex
 from langchain_memengine.storage import access
 from langchain_memengine.storage.backup import EPOCH
 from langchain_memengine.storage.database import Database
-from langchain_memengine.storage.dialects import file_url
 from langchain_memengine.storage.documents import TableNotes
 from langchain_memengine.storage.job_values import Handler
 from langchain_memengine.storage.locking import IndexLock
+from langchain_memengine.storage.sqlite import file_url
 from langchain_memengine.text.words import WordSplitter
 from langchain_memengine.types import (
     LOCAL_ADMIN,

@@ -12,7 +12,7 @@ from pathlib import Path
 from sqlalchemy import make_url
 
 from langchain_memengine.errors import SchemaVersionError, StorageError, StoreBusyError
-from langchain_memengine.storage import dialects
+from langchain_memengine.storage import sqlite
 from langchain_memengine.storage.database import CHANGES, Database
 from langchain_memengine.storage.migrations import MIGRATIONS
 from langchain_memengine.storage.schema import (
@@ -66,7 +66,7 @@ def belongs_to(database: Database, path: Path) -> bool:
     """Return whether a path is a database's own file, or one that SQLite keeps beside it."""
     with database.read() as tx:
         url = tx.connection.engine.url
-    own = "" if dialects.is_in_memory(url) else str(Path(str(url.database)).resolve())
+    own = "" if sqlite.is_in_memory(url) else str(Path(str(url.database)).resolve())
     return str(path.resolve()) in {own, f"{own}-wal", f"{own}-shm"}
 
 
@@ -140,7 +140,7 @@ def file_of(database_url: str) -> Path:
         StorageError: The URL names a server, or no file.
     """
     url = make_url(database_url)
-    if not url.drivername.startswith("sqlite") or dialects.is_in_memory(url):
+    if not url.drivername.startswith("sqlite") or sqlite.is_in_memory(url):
         raise StorageError(
             "Only a SQLite database in a file is restored by this command. "
             "Use the tools of your database server."
@@ -167,4 +167,4 @@ def _named(path: Path) -> Iterator[None]:
                 f"{path} cannot be opened or written: {error}. "
                 "Check that its folder exists and that this user may write there."
             ) from error
-        raise dialects.named_sqlite_error(error) from error
+        raise sqlite.named_driver_error(error) from error
