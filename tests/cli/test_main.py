@@ -45,6 +45,21 @@ def test_every_command_says_what_it_does_and_what_each_of_its_parameters_is(path
     assert [one.name for one in command.params if not getattr(one, "help", None)] == []
 
 
+@pytest.mark.parametrize(
+    ("command", "usage"),
+    [
+        ("init", "init [OPTIONS] [DIR]"),
+        ("add", "add [OPTIONS] {TEXT}..."),
+        ("forget", "forget [OPTIONS] [ID]..."),
+        ("explain", "explain [OPTIONS] {QUERY} {ID}"),
+    ],
+)
+def test_the_usage_of_a_command_has_each_bracket_once(memengine, command, usage):
+    lines = memengine(command, "--help").stdout.splitlines()
+    (shown,) = (line.strip() for line in lines if "Usage: " in line)
+    assert shown.endswith(f" {usage}")
+
+
 def test_a_word_that_is_nearly_a_command_is_answered_in_one_sentence(memengine):
     told = memengine("serch", "x").stderr.replace("\n", " ")
     assert "Did you mean 'search'? See: memengine --help" in told
