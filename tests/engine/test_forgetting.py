@@ -197,7 +197,7 @@ def test_an_owner_is_forgotten_by_themselves_or_an_admin(engine):
     report = engine.forget(owner="alice", actor=ADMIN)
     assert not (engine.root / "users" / "alice").exists()
     assert report.removed["records"] == report.removed["sessions"] == 1
-    assert engine.audit() == [count for count in engine.audit() if count.owner == "bob"]
+    assert {count.owner for count in engine.audit().records} == {"bob"}
     assert engine.search(WORD, actor=ALICE).hits == ()
     engine.forget(owner="bob", actor=BOB)
     assert files_with(engine.root) == []
