@@ -69,6 +69,7 @@ def test_recipes_for_interfaces_run_in_order(somewhere, capsys):
     told = capsys.readouterr().out.splitlines()
     assert told[0] == "1 Ann drinks green tea in the morning."
     assert "  Ann's kiln reaches 900 degrees." in told
+    assert "Is the kiln on?" in told
     assert told[-4:] == ["True", "The plan.", "1", "Glaze dries in a day."]
     seen["engine"].close()
 

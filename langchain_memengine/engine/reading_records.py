@@ -188,7 +188,7 @@ def sources_named(name: str, actor: Actor) -> list[str]:
 
 def no_record(name: str) -> NotFoundError:
     """Return the error for a record that is not there, or not for this actor."""
-    return NotFoundError(f"There is no record {name!r}. See: engine.list_records()")
+    return NotFoundError(f"There is no record {name!r}. What there is: engine.list_records()")
 
 
 def may_read(revision: Revision, actor: Actor) -> bool:

@@ -176,6 +176,7 @@ def _ids(tx: Transaction, name: str, readable: Sequence[str]) -> list[str]:
     advice = (
         f"Similar: {', '.join(one.name for one in similar)}."
         if similar
-        else "find_entities() searches by a part of the name."
+        else "No name in it is like that. See: memengine graph stats. What fills it: "
+        "add_triples(), graph_extraction, or memengine graph import FILE."
     )
     raise NotFoundError(f"The graph has no entity called {name!r}. {advice}")

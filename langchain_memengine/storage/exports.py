@@ -23,7 +23,7 @@ from langchain_memengine.storage.schema import (
     experiences,
     jobs,
 )
-from langchain_memengine.storage.statements import batches
+from langchain_memengine.storage.statements import batches, begins_with
 
 
 class ExportedMessage(NamedTuple):
@@ -44,7 +44,7 @@ def texts(
         chunk_rows.STORED.where(
             chunks.c.store_id == tx.store_id,
             chunks.c.partition_key.in_(list(partitions)),
-            or_(*(chunks.c.source.startswith(p, autoescape=True) for p in prefixes)),
+            or_(*(begins_with(chunks.c.source, prefix) for prefix in prefixes)),
         ).order_by(chunks.c.source, chunks.c.ord, chunks.c.num)
     )
     for source, found in groupby(map(StoredChunk._make, rows), key=lambda chunk: chunk.source):

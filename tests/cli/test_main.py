@@ -45,6 +45,11 @@ def test_every_command_says_what_it_does_and_what_each_of_its_parameters_is(path
     assert [one.name for one in command.params if not getattr(one, "help", None)] == []
 
 
+def test_a_word_that_is_nearly_a_command_is_answered_in_one_sentence(memengine):
+    told = memengine("serch", "x").stderr.replace("\n", " ")
+    assert "Did you mean 'search'? See: memengine --help" in told
+
+
 @pytest.mark.parametrize(
     ("words", "number", "said"),
     [

@@ -421,7 +421,7 @@ def test_ids_are_a_list_and_must_be_known(engine):
     record = engine.remember(SECRET)
     with pytest.raises(ConfigurationError, match="single text"):
         engine.forget("abc")
-    with pytest.raises(NotFoundError):
+    with pytest.raises(NotFoundError, match=r"added text 'unknown' to forget\. Its id is what"):
         engine.forget([record.id, "unknown"])
     assert engine.get(record.id) == record
 
