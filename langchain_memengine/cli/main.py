@@ -77,6 +77,7 @@ for _command in (
     doctor.doctor,
     backup.backup,
     backup.restore,
+    backup.migrate,
 ):
     app.command()(_command)
 app.add_typer(graphing.app, name="graph")

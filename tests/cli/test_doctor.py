@@ -45,6 +45,24 @@ def test_backup_and_restore_say_what_they_did(memengine, root, tmp_path):
     assert (fresh["before"], fresh["chunks"]) == (None, 2)
 
 
+def test_migrate_copies_into_an_empty_database_only(memengine, root, tmp_path):
+    memengine("sync", "--root", root)
+    urls = [
+        "--from",
+        f"sqlite:///{root}/.memengine/memory.sqlite",
+        "--to",
+        f"sqlite:///{tmp_path}/new",
+    ]
+    result = memengine("migrate", *urls)
+    assert result.exit_code == 0, result.stderr
+    assert "of 1 store; both are equal" in result.stdout
+    refused = memengine("migrate", *urls)
+    assert (refused.exit_code, "not empty" in refused.stderr) == (1, True)
+    (tmp_path / "new").unlink()
+    done = memengine.json("migrate", *urls)
+    assert (done["stores"], done["rows"]["chunks"]) == (["default"], 2)
+
+
 def test_damaged_database_is_one_line_that_names_the_way_out(memengine, root):
     memengine("sync", "--root", root)
     (root / ".memengine/memory.sqlite").write_bytes(b"\x5a" * 8192)
