@@ -14,7 +14,7 @@ from langchain_memengine.errors import JobError, MemEngineError, StorageError, S
 from langchain_memengine.jobs.lease import kept_alive
 from langchain_memengine.jobs.reports import JobOutcome, JobsReport
 from langchain_memengine.storage import job_rows, jobs, schedules
-from langchain_memengine.storage.database import Database
+from langchain_memengine.storage.database import Database, from_ms, to_ms
 from langchain_memengine.storage.job_values import (
     DEFAULT_BACK_OFF,
     BackOff,
@@ -208,7 +208,8 @@ class Worker:
             with kept_alive(
                 lambda: self._beat(job), lease_seconds=self._lease_seconds, name=f"job {job.num}"
             ) as is_lost:
-                effect = self._handlers[job.kind](job, JobContext(now, is_lost))
+                context = JobContext(from_ms(to_ms(now)), is_lost)
+                effect = self._handlers[job.kind](job, context)
             return "done" if self._finish(job, effect) else "lost"
         except Exception as error:  # noqa: BLE001  # a job may fail in any way; the worker goes on
             return self._fail(job, error)

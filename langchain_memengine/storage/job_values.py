@@ -124,7 +124,7 @@ class JobContext:
     """What a handler may know about its attempt.
 
     Attributes:
-        now: When the attempt began.
+        now: When the attempt began, to the millisecond: what is stored with it comes back equal.
         is_given_up: Tells a long handler whether to stop: the job was cancelled or is another
             worker's now, and nothing of this attempt will be kept.
     """
