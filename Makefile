@@ -9,7 +9,7 @@ BENCH_STAMP := $(VENV)/.installed-bench
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --prefer-binary -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format integration_tests reliability soak bench clean
+.PHONY: help demo test check format integration_tests notebooks screenshots reliability soak bench clean
 
 help: ## List the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z_]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -33,6 +33,13 @@ format: $(STAMP) ## Format the code and fix what ruff can fix
 
 integration_tests: $(STAMP) ## Run the tests that need processes, sockets or servers
 	@$(BIN)/python -m pytest integration_tests
+
+notebooks: $(STAMP) ## Run all notebooks; write them with their output to docs/notebooks
+	@$(BIN)/python docs/notebooks.py
+
+screenshots: $(STAMP) ## Take the README's pictures anew (needs Debian's chromium, chromium-driver)
+	$(BIN)/python docs/generate.py
+	$(BIN)/python -m integration_tests.notebooks.screenshots
 
 reliability: $(STAMP) ## Kill, damage and starve it briefly; print the figures in one table
 	@$(BIN)/python -m integration_tests.figures
