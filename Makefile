@@ -8,8 +8,13 @@ STAMP := $(VENV)/.installed
 BENCH_STAMP := $(VENV)/.installed-bench
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --prefer-binary -c constraints.txt
 
+# A dot every two seconds: an installation of minutes that says nothing looks like one that hangs.
+define with_dots
+	@$(1) & pid=$$!; while kill -0 $$pid 2>/dev/null; do printf .; sleep 2; done; echo; wait $$pid
+endef
+
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format integration_tests notebooks screenshots reliability soak bench clean
+.PHONY: help demo test check format integration_tests notebooks screenshots reliability soak bench docs dist clean
 
 help: ## List the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z_]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -34,11 +39,11 @@ format: $(STAMP) ## Format the code and fix what ruff can fix
 integration_tests: $(STAMP) ## Run the tests that need processes, sockets or servers
 	@$(BIN)/python -m pytest integration_tests
 
-notebooks: $(STAMP) ## Run all notebooks; write them with their output to docs/notebooks
-	@$(BIN)/python docs/notebooks.py
+notebooks: $(STAMP) ## Run all notebooks; `make docs` then shows them with their output
+	@$(BIN)/python -m docs.notebooks
 
 screenshots: $(STAMP) ## Take the README's pictures anew (needs Debian's chromium, chromium-driver)
-	$(BIN)/python docs/generate.py
+	$(BIN)/python -m docs.generate
 	$(BIN)/python -m integration_tests.notebooks.screenshots
 
 reliability: $(STAMP) ## Kill, damage and starve it briefly; print the figures in one table
@@ -71,6 +76,17 @@ bench: $(BENCH_STAMP) ## Compare with peers, briefly: search, indexes, memory, c
 	$(BIN)/python benchmarks/graph.py --entities 1000 --relations 4000
 	$(BIN)/python benchmarks/experience.py --experiences 1000
 
+# The generator's own notices of its end of life and of its successor are no warnings about our pages.
+docs: export NO_MKDOCS_2_WARNING = 1
+docs: $(STAMP) ## Build the documentation into build/site; a warning fails it
+	@$(BIN)/mkdocs build --quiet --strict --clean
+	@echo "Open build/site/index.html. To search it, too: $(BIN)/python -m http.server -d build/site"
+
+dist: $(STAMP) ## Build the wheel and the source distribution into dist, and check them
+	rm -rf dist
+	@$(BIN)/python -m build --no-isolation
+	@$(BIN)/twine check --strict dist/*
+
 # Only .venv is removed: a folder given as VENV belongs to whoever gave it.
 clean: ## Remove .venv, caches and build output
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .benchmarks
@@ -90,10 +106,10 @@ $(STAMP): pyproject.toml constraints.txt
 		"$(PYTHON)" -m venv --without-pip "$(VENV)" && \
 		"$(PYTHON)" -m pip --python "$(BIN)/python" install --quiet --disable-pip-version-check pip; \
 	fi
-	@$(INSTALL) -e '.[dev]'
+	$(call with_dots,$(INSTALL) -e '.[dev]')
 	@touch $@
 
 $(BENCH_STAMP): $(STAMP)
 	@echo "Installing the peers to compare with into $(VENV) …"
-	@$(INSTALL) -e '.[dev,bench]'
+	$(call with_dots,$(INSTALL) -e '.[bench]')
 	@touch $@

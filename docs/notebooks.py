@@ -1,10 +1,11 @@
 """Run the notebooks and write what they show as pages of the documentation.
 
-    python docs/notebooks.py [NAME …]
+    python -m docs.notebooks [NAME …]
 
 Each of ``notebooks/*.ipynb``, or those whose names begin so, is executed in a kernel of its own and
-written with its output to ``docs/notebooks/NAME.md``. A notebook that fails ends the run with its
-traceback. The notebooks themselves stay without output, so that a change of them can be read.
+written with its output to ``build/notebooks/NAME.md``, from where the site takes it. A notebook that
+fails ends the run with its traceback. The notebooks themselves stay without output, so that a change
+of them can be read.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from nbconvert import MarkdownExporter
 from nbformat import NotebookNode
 
 ROOT = Path(__file__).parents[1]
-PAGES = ROOT / "docs" / "notebooks"
+PAGES = ROOT / "build" / "notebooks"
 CELL_SECONDS = 60
 WIDGET = "application/vnd.jupyter.widget-view+json"
 
