@@ -2,10 +2,10 @@
 
     python -m docs.notebooks [NAME …]
 
-Each of ``notebooks/*.ipynb``, or those whose names begin so, is executed in a kernel of its own and
-written with its output to ``build/notebooks/NAME.md``, from where the site takes it. A notebook that
-fails ends the run with its traceback. The notebooks themselves stay without output, so that a change
-of them can be read.
+Each of ``notebooks/*.ipynb``, or those whose names begin so, is executed in a kernel of its own
+and written with its output to ``build/notebooks/NAME.md``, from where the site takes it. A notebook
+that fails ends the run with its traceback. The notebooks themselves stay without output, so that a
+change of them can be read.
 """
 
 from __future__ import annotations
