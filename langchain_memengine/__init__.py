@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from langchain_memengine.answers import (
         Explanation,
+        ExportReport,
         ForgetReport,
         Hit,
         IndexReport,
@@ -63,10 +64,11 @@ if TYPE_CHECKING:
     from langchain_memengine.knowledge.fact_history import FactVersion
     from langchain_memengine.retrieval.diagnosis import DoctorReport
     from langchain_memengine.retrieval.recall import Recalled
+    from langchain_memengine.storage.auditing import AuditReport
     from langchain_memengine.storage.experience_values import Experience
     from langchain_memengine.storage.graph_values import Entity, Relation
     from langchain_memengine.storage.job_values import Job
-    from langchain_memengine.storage.record_values import MemoryRecord
+    from langchain_memengine.storage.record_values import MemoryRecord, Quarantine
     from langchain_memengine.types import (
         Actor,
         Fact,
@@ -78,6 +80,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "RANKINGS": "config",
     "Actor": "types",
+    "AuditReport": "storage.auditing",
     "CompactionLimits": "conversation.compaction",
     "DecayReranker": "faces.reranker",
     "Display": "faces.display.showing",
@@ -86,6 +89,7 @@ _HOMES = {
     "Experience": "storage.experience_values",
     "ExperienceStore": "knowledge.experience",
     "Explanation": "answers",
+    "ExportReport": "answers",
     "Fact": "types",
     "FactVersion": "knowledge.fact_history",
     "Filter": "types",
@@ -105,6 +109,7 @@ _HOMES = {
     "MemoryMiddleware": "faces.middleware",
     "MemoryState": "faces.nodes",
     "MemoryRecord": "storage.record_values",
+    "Quarantine": "storage.record_values",
     "Ranking": "config",
     "RankingLab": "faces.lab.ranking_lab",
     "RecallState": "faces.recall_node",
@@ -131,6 +136,7 @@ _HOMES = {
 __all__ = [
     "RANKINGS",
     "Actor",
+    "AuditReport",
     "CompactionLimits",
     "DecayReranker",
     "Display",
@@ -139,6 +145,7 @@ __all__ = [
     "Experience",
     "ExperienceStore",
     "Explanation",
+    "ExportReport",
     "Fact",
     "FactVersion",
     "Filter",
@@ -158,6 +165,7 @@ __all__ = [
     "MemoryMiddleware",
     "MemoryRecord",
     "MemoryState",
+    "Quarantine",
     "Ranking",
     "RankingLab",
     "RecallState",

@@ -139,9 +139,10 @@ class _MemoryTools:
 
 
 def shown(hits: Sequence[Hit]) -> str:
-    """Return hits as text for a model: fenced as data, each under a line with its id or place.
+    """Return hits as text for a model, fenced as data.
 
-    Texts are indented, so that none of them can pretend to be the next memory.
+    Each stands under a line that says which it is, and whose words it has. Texts are indented, so
+    that none of them can pretend to be the next memory.
     """
     if not hits:
         return _NOTHING
@@ -153,5 +154,6 @@ def shown(hits: Sequence[Hit]) -> str:
 def _name(hit: Hit) -> str:
     saved = model_memories.memory_id(hit.source)
     name = hit.location if saved is None else f"id {saved}"
+    whose = hit.receipt.origin + (", untrusted" if hit.receipt.trust == "untrusted" else "")
     when = f" · {hit.event_at:%Y-%m-%d}" if hit.event_at else ""
-    return " ".join(f"{name}{when}".split())
+    return " ".join(f"{name} · {whose}{when}".split())

@@ -30,7 +30,8 @@ _MEANINGS: dict[servers.Named, tuple[int, ...]] = {
     servers.refused: (1044, 1045, 1046, 1049, 1142, 1227, 1698),
     servers.too_long: (1071, 1406),
     servers.too_large: (1153, 1301),
-    servers.unreachable: (1040, 1053, 1077, 1203, 1927, 2002, 2003, 2006, 2013, 2055, 4031),
+    servers.unreachable: (1040, 1053, 1077, 1203, 1927, 2002, 2003, 4031),
+    servers.broken_off: (2006, 2013, 2055),
 }
 _NAMED = {number: named for named, numbers in _MEANINGS.items() for number in numbers}
 
@@ -98,9 +99,8 @@ def _acquire(connection: Connection, name: str) -> None:
         raise servers.busy()
 
 
-def scrub(_engine: Engine) -> bool:
-    """Return false: when a server overwrites what was deleted is its own affair."""
-    return False
+scrub = servers.scrub
+damage = servers.damage
 
 
 def upsert(table: Table, names: Sequence[str], add: str | None) -> Insert:

@@ -82,9 +82,8 @@ def writing(connection: Connection, lock: str | None) -> Iterator[None]:
         yield
 
 
-def scrub(_engine: Engine) -> bool:
-    """Return false: when a server overwrites what was deleted is its own affair."""
-    return False
+scrub = servers.scrub
+damage = servers.damage
 
 
 def upsert(table: Table, names: Sequence[str], add: str | None) -> Insert:

@@ -21,6 +21,7 @@ from langchain_memengine.storage import on_conflict
 
 BEGIN_READ = "BEGIN"
 
+_MAX_PROBLEMS = 5
 _WRITE = "memengine_write"
 """Execution option of a connection that will write: its transaction takes the lock at once."""
 
@@ -87,14 +88,20 @@ def writing(connection: Connection, lock: str | None) -> Iterator[None]:  # noqa
         yield
 
 
-def scrub(engine: Engine) -> bool:
-    """Move the write-ahead log into the database and empty it; return whether it is empty.
-
-    It is not while another process reads: the log goes on holding what was deleted.
-    """
+def scrub(engine: Engine) -> str | None:
+    """Move the write-ahead log into the database and empty it; return what still holds rows."""
     with engine.connect() as connection:
         busy, _, _ = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()
-    return not busy
+    if not busy:
+        return None
+    return "SQLite's log, while another process reads; it goes with its next write."
+
+
+def damage(connection: Connection, *, thorough: bool) -> list[str] | None:
+    """Return what SQLite finds wrong with its file, in its words; at most a few."""
+    pragma = "integrity_check" if thorough else "quick_check"
+    rows = connection.exec_driver_sql(f"PRAGMA {pragma}({_MAX_PROBLEMS})")
+    return [line for (line,) in rows if line != "ok"]
 
 
 def _require_file(url: URL) -> None:
