@@ -24,7 +24,7 @@ check: $(STAMP) ## Check format, lint, types and layers
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/mypy examples/agent.py
+	$(BIN)/mypy examples/agent.py examples/graph.py
 	$(BIN)/lint-imports
 
 format: $(STAMP) ## Format the code and fix what ruff can fix

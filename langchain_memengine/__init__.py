@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from langchain_memengine.errors import MemEngineError
     from langchain_memengine.faces.document_index import MemEngineDocumentIndex
     from langchain_memengine.faces.graph_nodes import graph_extraction
+    from langchain_memengine.faces.graph_tools import graph_tools
     from langchain_memengine.faces.history import MemEngineChatMessageHistory
     from langchain_memengine.faces.middleware import MemoryMiddleware
     from langchain_memengine.faces.nodes import MemoryState, flush_node, summarization_node
@@ -113,6 +114,7 @@ _HOMES = {
     "flush_node": "faces.nodes",
     "get_memory_stats": "conversation.context",
     "graph_extraction": "faces.graph_nodes",
+    "graph_tools": "faces.graph_tools",
     "join_heads": "conversation.lineage",
     "memory_flush": "conversation.flush",
     "memory_tools": "faces.tools",
@@ -163,6 +165,7 @@ __all__ = [
     "flush_node",
     "get_memory_stats",
     "graph_extraction",
+    "graph_tools",
     "join_heads",
     "memory_flush",
     "memory_tools",

@@ -148,6 +148,7 @@ class Remembering(ReadingRecords):
             return state if is_same else replace(state, record=replace(new, updated_at=now))
 
         changed = self._records.change({found.id: change}, "update", now=now)[found.id].record
+        self._tell_graph()
         return changed or found
 
     def undo(self, revision_id: str, *, actor: Actor | None = None) -> MemoryRecord | None:
@@ -169,7 +170,9 @@ class Remembering(ReadingRecords):
         for state in (revision.before, revision.after):
             if state.record is not None:
                 self._require_change(state.record, actor)
-        return self._records.undo(revision, now=_stored_time(self._clock())).record
+        undone = self._records.undo(revision, now=_stored_time(self._clock())).record
+        self._tell_graph()
+        return undone
 
     def supersede(self, old_id: str, new_id: str, *, actor: Actor | None = None) -> None:
         """Let one record take the place of another, which searches then no longer return.
@@ -212,6 +215,7 @@ class Remembering(ReadingRecords):
             return replace(state, record=replace(as_before, updated_at=new.updated_at))
 
         stored = self._records.change({new.id: change}, "update", now=new.updated_at)
+        self._tell_graph()
         return stored[new.id].record or new
 
     def _require_change(self, record: MemoryRecord, actor: Actor) -> None:

@@ -32,9 +32,10 @@ def explain(database: Database, searcher: Searcher, query: Query, chunk_id: str)
     if query.asks_nothing:
         return Explanation(chunk_id, found=False, reason="The query asks for nothing.")
     vector, degraded = searcher.query_vector(query.text)
+    named, _ = searcher.named(query, vector)
     answer = searcher.search(query)
     with database.read() as tx:
-        everything = searcher.rank(tx, query, vector, chunks.count(tx), Stopwatch())
+        everything = searcher.rank(tx, query, vector, chunks.count(tx), Stopwatch(), named)
         rank, hit = _standing(tx, searcher, query, everything, chunk_id)
         is_valid = stored.num in chunks.visible_by_num(
             tx, [stored.num], partitions=query.partitions, now=query.now

@@ -14,6 +14,7 @@ from sqlalchemy import (
     Connection,
     Float,
     Index,
+    LargeBinary,
     MetaData,
     PrimaryKeyConstraint,
     String,
@@ -121,6 +122,16 @@ graph_extracted = Table(
     Index("ix_graph_extracted_hash", "store_id", "text_hash"),
 )
 
+graph_name_vectors = Table(
+    "graph_name_vectors",
+    metadata,
+    _store(),
+    Column("key", String(MAX_NAME_CHARS), nullable=False),
+    Column("model", String(255), nullable=False),
+    Column("vector", LargeBinary, nullable=False),
+    PrimaryKeyConstraint("store_id", "key"),
+)
+
 graph_migrations = Table(
     "graph_migrations",
     metadata,
@@ -143,5 +154,14 @@ def g001_initial(connection: Connection) -> None:
     metadata.create_all(connection, tables=_INITIAL_TABLES)
 
 
-GRAPH = Schema((("g001_initial", g001_initial),), graph_migrations, counts_changes=False)
+def g002_name_vectors(connection: Connection) -> None:
+    """Create the vectors of entities' names."""
+    metadata.create_all(connection, tables=[graph_name_vectors])
+
+
+GRAPH = Schema(
+    (("g001_initial", g001_initial), ("g002_name_vectors", g002_name_vectors)),
+    graph_migrations,
+    counts_changes=False,
+)
 """The tables of the graph."""
