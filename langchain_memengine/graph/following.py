@@ -76,14 +76,14 @@ class GraphFollowing:
             with self._store.get().write() as tx:
                 graph.forget_evidence(tx, gone)
 
-    def scrub(self) -> bool:
-        """Leave nothing that was forgotten in the graph's files; return whether that is done.
+    def scrub(self) -> str | None:
+        """Leave nothing that was forgotten in the graph's files; return where there is still.
 
         Raises:
             StorageError: The graph's database failed.
         """
         self.sync()
-        return not self._store.is_there or self._store.get().scrub()
+        return self._store.get().scrub() if self._store.is_there else None
 
     def embed_names(self) -> int:
         """Embed the names that have no vector yet; return how many there were.

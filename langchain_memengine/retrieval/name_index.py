@@ -50,10 +50,12 @@ class NameIndex:
             EmbeddingError: The embedder failed; the names before are embedded.
             StorageError: The graph's database failed.
         """
-        if not (self.enabled and self._store.is_there):
+        if not self.enabled:
             return 0
-        database, model = self._store.get(), self._embedding.verify()
-        done = 0
+        model, done = self._embedding.verify(), 0
+        if not self._store.is_there:
+            return 0
+        database = self._store.get()
         while True:
             with database.read() as tx:
                 keys = graph_vectors.missing(tx, model, limit=BATCH_NAMES)
@@ -62,12 +64,16 @@ class NameIndex:
             answer = self._embedding.embed({key: key for key in keys})
             with database.write() as tx:
                 graph_vectors.put(tx, answer.vectors, model)
+                graph_vectors.drop_unused(tx, keys)  # names that were forgotten meanwhile
             done += len(answer.vectors)
             if answer.error is not None:
                 raise answer.error
 
     def is_behind(self) -> bool:
-        """Return whether some names have no vector of the store's model yet."""
+        """Return whether some names have no vector of the store's model yet.
+
+        After :meth:`embed_new` the embedder is asked nothing.
+        """
         if not (self.enabled and self._store.is_there):
             return False
         model = self._embedding.verify()

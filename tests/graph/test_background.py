@@ -7,6 +7,7 @@ from langchain_core.messages import HumanMessage
 
 from langchain_memengine.errors import NotFoundError
 from langchain_memengine.jobs.reports import JobsReport
+from langchain_memengine.storage import graph_vectors
 from langchain_memengine.storage.graph_values import GraphCounts
 from langchain_memengine.types import (
     Actor,
@@ -218,6 +219,24 @@ def test_another_user_s_names_are_not_found_by_meaning_either():
         assert engine.graph.find_entities(asked, actor=BERT) == []
         with pytest.raises(NotFoundError):
             engine.graph.neighbours(asked, actor=BERT)
+
+
+def test_a_name_that_is_forgotten_while_it_is_embedded_leaves_no_vector():
+    embeddings = FakeEmbeddings()
+    with make_engine(embeddings=embeddings) as engine:
+        engine.graph.add_triples([("Anna", "knows", "Bert")], evidence="a")
+        engine.graph.add_triples([("Carl", "knows", "Bert")], evidence="b")
+
+        def forget(answer):
+            engine.graph.forget_evidence(["a"])
+            return answer
+
+        embeddings._faults = [None, forget]  # the first text is the probe
+        engine.run_jobs()
+        with engine.graph._store.get().read() as tx:
+            keys, _ = graph_vectors.of_model(tx, engine._embedding.verify())
+        assert keys == ["bert", "carl"]
+        assert ["anna", "bert", "carl"] in [sorted(call) for call in embeddings.calls]
 
 
 class _Context:
