@@ -65,7 +65,14 @@ _PANELS = {
     "Ask": (searching.search, searching.recall, searching.explain, keeping.stats),
     "Take along and forget": (records.export, records.forget),
     "Trust": (trusting.audit, trusting.quarantine, trusting.release),
-    "Keep it running": (jobs.worker, serving.mcp, doctor.doctor, backup.backup, backup.restore),
+    "Keep it running": (
+        jobs.worker,
+        serving.mcp,
+        doctor.doctor,
+        backup.backup,
+        backup.restore,
+        backup.migrate,
+    ),
 }
 
 for _panel, _commands in _PANELS.items():
