@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
@@ -17,14 +17,13 @@ from langchain_memengine.knowledge.learnt_facts import is_fact, relation_of, sub
 from langchain_memengine.models.extracting import Extractor
 from langchain_memengine.models.fact_prompts import Verdicts, beliefs_prompt
 from langchain_memengine.retrieval.current_records import all_known
-from langchain_memengine.retrieval.records import RecordKeeper
+from langchain_memengine.retrieval.records import RecordKeeper, taken_over
 from langchain_memengine.storage import records
 from langchain_memengine.storage.database import Database, Transaction
 from langchain_memengine.storage.job_values import Effect, Job, JobContext
 from langchain_memengine.storage.record_values import (
     MemoryRecord,
     RecordFilter,
-    RecordState,
     RevisionKind,
     Supersession,
 )
@@ -166,7 +165,10 @@ class BeliefRevision:
         }
         steps = [
             self._keeper.prepared(
-                {one.loser: _superseded(one, commit_id, now) for one in group},
+                {
+                    one.loser: taken_over(Supersession(one.loser, one.winner, commit_id, now))
+                    for one in group
+                },
                 kind,
                 now=now,
                 commit_id=commit_id,
@@ -202,19 +204,6 @@ def _questions(
 
 def _said(fact: MemoryRecord) -> tuple[datetime, str]:
     return fact.created_at, fact.id
-
-
-def _superseded(
-    one: Retired, commit_id: str | None, now: datetime
-) -> Callable[[RecordState], RecordState]:
-    def change(state: RecordState) -> RecordState:
-        if state.record is None or any(s.new_id == one.winner for s in state.superseded_by):
-            return state  # forgotten meanwhile, or done before
-        new = Supersession(one.loser, one.winner, commit_id, now)
-        every = sorted([*state.superseded_by, new], key=lambda s: s.new_id)
-        return replace(state, superseded_by=tuple(every))
-
-    return change
 
 
 def _named(job: Job) -> tuple[str, list[str]]:

@@ -1,8 +1,12 @@
-"""Keep records: each change with its revision and its chunks, in one transaction."""
+"""Keep records: each change with its revision and its chunks, in one transaction.
+
+What is hidden of chunks is kept here too: it has revisions, and is undone, in the same way.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from uuid import uuid4
 
@@ -11,8 +15,8 @@ from langchain_memengine.errors import NotFoundError, StorageError, StoreBusyErr
 from langchain_memengine.retrieval.indexing import Indexer
 from langchain_memengine.retrieval.record_chunks import chunks_of_record, record_source
 from langchain_memengine.retrieval.sources import TextChunks
-from langchain_memengine.storage import records, revisions, supersessions
-from langchain_memengine.storage.database import Database, Transaction
+from langchain_memengine.storage import hidden_chunks, records, revisions, supersessions
+from langchain_memengine.storage.database import Database, Transaction, from_ms, to_ms
 from langchain_memengine.storage.job_values import Effect
 from langchain_memengine.storage.record_values import (
     RecordState,
@@ -25,7 +29,7 @@ _ATTEMPTS = 5
 _RANDOM_DIGITS = 20
 
 Change = Callable[[RecordState], RecordState]
-"""What a record is to be, by what it is; called again when somebody else was faster."""
+"""What a record or chunk is to be, by what it is; called again when somebody else was faster."""
 
 
 class _ChangedMeanwhileError(Exception):
@@ -87,7 +91,7 @@ class RecordKeeper:
                 _store(tx, before, after, changed, kind, now=now, commit_id=commit_id)
 
             try:
-                self._indexer.put_with(self._chunks(after, changed), store)
+                self._indexer.put_with(self._chunks(before, after), store)
             except _ChangedMeanwhileError:
                 continue
             return after
@@ -112,7 +116,7 @@ class RecordKeeper:
             before = _states(tx, wanted)
         after = {one: change(before[one]) for one, change in wanted.items()}
         changed = [one for one in wanted if after[one] != before[one]]
-        store_chunks = self._indexer.prepared(self._chunks(after, changed))
+        store_chunks = self._indexer.prepared(self._chunks(before, after))
 
         def apply(tx: Transaction) -> None:
             if _states(tx, wanted) != before:
@@ -149,21 +153,23 @@ class RecordKeeper:
         self.change({old_id: change}, "supersede", now=now, commit_id=commit_id)
 
     def undo(self, revision: Revision, *, now: datetime) -> RecordState:
-        """Make a record what it was before a revision, exactly; return that.
+        """Make a record or a chunk what it was before a revision, exactly; return that.
 
         Raises:
             NotFoundError: The revision was forgotten.
-            StorageError: The record was changed again since, or the database failed.
+            StorageError: It was changed again since, or the database failed.
         """
         if revision.kind == "forgotten":
             raise NotFoundError(
                 f"The revision {revision.id!r} was forgotten: what it changed is gone for good."
             )
 
+        kind = "chunk" if revision.kind == "hide" else "record"
+
         def change(now_is: RecordState) -> RecordState:
             if now_is != revision.after:
                 raise StorageError(
-                    f"The record {revision.target_id!r} was changed after the revision "
+                    f"The {kind} {revision.target_id!r} was changed after the revision "
                     f"{revision.id!r}. Undo the later revisions first, newest to oldest."
                 )
             return revision.before
@@ -172,13 +178,28 @@ class RecordKeeper:
         return self.change({target: change}, "undo", now=now)[target]
 
     def _chunks(
-        self, after: Mapping[str, RecordState], changed: list[str]
+        self, before: Mapping[str, RecordState], after: Mapping[str, RecordState]
     ) -> dict[str, TextChunks]:
+        """Return the chunks of the records that are to be others than they are, by source."""
         found: dict[str, TextChunks] = {}
-        for one in changed:
-            record = after[one].record
-            found[record_source(one)] = chunks_of_record(record, self._config) if record else []
+        for one, state in after.items():
+            record = state.record
+            if record != before[one].record:
+                found[record_source(one)] = chunks_of_record(record, self._config) if record else []
         return found
+
+
+def taken_over(new: Supersession) -> Change:
+    """Return the change that lets another record take the place of one, unless that is gone."""
+    new = replace(new, at=from_ms(to_ms(new.at)))  # as it comes back, for an undo to know it again
+
+    def change(state: RecordState) -> RecordState:
+        if state.record is None or any(s.new_id == new.new_id for s in state.superseded_by):
+            return state  # forgotten meanwhile, or done before
+        every = sorted([*state.superseded_by, new], key=lambda s: s.new_id)
+        return replace(state, superseded_by=tuple(every))
+
+    return change
 
 
 def _states(tx: Transaction, ids: Mapping[str, Change]) -> dict[str, RecordState]:
@@ -186,7 +207,11 @@ def _states(tx: Transaction, ids: Mapping[str, Change]) -> dict[str, RecordState
     by_old: dict[str, list[Supersession]] = {}
     for one in supersessions.of_records(tx, ids):
         by_old.setdefault(one.old_id, []).append(one)
-    return {one: RecordState(found.get(one), tuple(by_old.get(one, ()))) for one in ids}
+    hidings = hidden_chunks.of_chunks(tx, list(ids))
+    return {
+        one: RecordState(found.get(one), tuple(by_old.get(one, ())), hidings.get(one))
+        for one in ids
+    }
 
 
 def _store(
@@ -202,11 +227,14 @@ def _store(
     numbers = dict.fromkeys(changed, 0)
     for earlier in revisions.of_records(tx, changed):
         numbers[earlier.target_id] += 1
+    hidden_chunks.put(
+        tx, ((one, after[one].hiding) for one in changed if after[one].hiding != before[one].hiding)
+    )
     for one in changed:
         record = after[one].record
-        if record is not None:
+        if record is not None and record != before[one].record:
             records.put(tx, record)
-        elif before[one].record is not None:
+        elif record is None and before[one].record is not None:
             records.remove(tx, [one])
         if after[one].superseded_by != before[one].superseded_by:
             supersessions.replace(tx, one, after[one].superseded_by)

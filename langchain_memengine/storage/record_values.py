@@ -18,8 +18,12 @@ from langchain_memengine.types import (
     Trust,
 )
 
-RevisionKind = Literal["add", "update", "merge", "supersede", "undo", "forgotten"]
-"""What a revision did; one that is ``forgotten`` says nothing else any more."""
+RevisionKind = Literal["add", "update", "merge", "supersede", "hide", "fold", "undo", "forgotten"]
+"""What a revision did; one that is ``forgotten`` says nothing else any more.
+
+A ``merge`` says the same as what took its place, a ``fold`` stands in MEMORY.md instead; a ``hide``
+is of a chunk, all others are of records.
+"""
 
 Place = tuple[Scope, str]
 """A scope and an owner's folder name, ``""`` for nobody's."""
@@ -94,26 +98,41 @@ class Supersession:
 
 
 @dataclass(frozen=True, slots=True)
-class RecordState:
-    """All that is stored of one record: what a revision changes, and what an undo restores.
+class Hiding:
+    """That a chunk is not found, because another one says all it says.
 
     Attributes:
-        record: The record; ``None`` if there is none.
+        kept_id: Id of the other chunk; while that is not stored, nothing is hidden.
+        at: Since when.
+    """
+
+    kept_id: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class RecordState:
+    """What a revision changes of a record, or of a chunk, and what an undo restores.
+
+    Attributes:
+        record: The record; ``None`` if there is none, and for a chunk.
         superseded_by: What took its place, on any branch, by the new record's id.
+        hiding: What keeps a chunk from being found.
     """
 
     record: MemoryRecord | None = None
     superseded_by: tuple[Supersession, ...] = ()
+    hiding: Hiding | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """One change of one record.
+    """One change of one record, or of one chunk.
 
     Attributes:
         id: Its id, for ``undo``.
         kind: What was done.
-        target_id: Id of the record.
+        target_id: Id of the record, or of the chunk.
         at: When.
         commit_id: Memory commit it belongs to, if any.
         before: What there was.
@@ -222,10 +241,11 @@ def state_from_json(text: str | None) -> RecordState:
 
 
 def _state(values: Mapping[str, Any]) -> RecordState:
-    record = values["record"]
+    record, hiding = values["record"], values.get("hiding")  # earlier releases hid nothing
     return RecordState(
         None if record is None else record_from_json(record),
         tuple(supersession_from_json(one) for one in values["superseded_by"]),
+        None if hiding is None else Hiding(hiding["kept_id"], _moment(hiding["at"])),
     )
 
 
