@@ -56,6 +56,10 @@ if TYPE_CHECKING:
     from langchain_memengine.faces.tools import memory_tools
     from langchain_memengine.graph.documents import GraphDocument
     from langchain_memengine.jobs.reports import JobsReport
+    from langchain_memengine.knowledge.consolidation_report import (
+        Consolidated,
+        ConsolidationReport,
+    )
     from langchain_memengine.knowledge.experience import ExperienceStore
     from langchain_memengine.knowledge.fact_history import FactVersion
     from langchain_memengine.retrieval.diagnosis import DoctorReport
@@ -76,6 +80,8 @@ _HOMES = {
     "RANKINGS": "config",
     "Actor": "types",
     "CompactionLimits": "conversation.compaction",
+    "Consolidated": "knowledge.consolidation_report",
+    "ConsolidationReport": "knowledge.consolidation_report",
     "DecayReranker": "faces.reranker",
     "DoctorReport": "retrieval.diagnosis",
     "Entity": "storage.graph_values",
@@ -126,6 +132,8 @@ __all__ = [
     "RANKINGS",
     "Actor",
     "CompactionLimits",
+    "Consolidated",
+    "ConsolidationReport",
     "DecayReranker",
     "DoctorReport",
     "Entity",

@@ -11,6 +11,7 @@ import typer
 
 from langchain_memengine.cli import (
     backup,
+    consolidating,
     demo,
     doctor,
     evaluating,
@@ -72,6 +73,8 @@ for _command in (
     records.forget,
     records.export,
     records.audit,
+    consolidating.consolidate,
+    consolidating.undo,
     jobs.worker,
     serving.mcp,
     doctor.doctor,

@@ -159,10 +159,12 @@ class Learning(Branching, Remembering):
         commits.require_thread(known, heads, thread_id)
         return max(heads, key=lambda one: (known[one].created_at, one))
 
-    def _learning_handlers(self) -> Mapping[str, Handler]:
+    def _chapter_handlers(self) -> Mapping[str, Handler]:
+        others = super()._chapter_handlers()
         if self._chat_model is None:
-            return {}
-        return {"fact_extract": self._extract_facts, "belief_revision": self._revise_beliefs}
+            return others
+        own = {"fact_extract": self._extract_facts, "belief_revision": self._revise_beliefs}
+        return {**others, **own}
 
     def _extract_facts(self, job: Job, context: JobContext) -> Effect | None:
         return self._fact_extraction(job, context)

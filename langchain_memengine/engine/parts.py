@@ -168,7 +168,7 @@ class EngineParts:
         handlers: dict[str, Handler] = {"auto_learn_error": no_work}
         if self._embedding.enabled:
             handlers["embed"] = self._indexer.embed_batch
-        handlers.update(self._learning_handlers())
+        handlers.update(self._chapter_handlers())
         self._handlers = handlers
         self._worker = Worker(
             self._database, handlers, clock=self._clock, on_job_failed=on_job_failed
@@ -178,8 +178,8 @@ class EngineParts:
         if self.config.worker == "auto":
             self._database.on_queued_jobs = self._worker_thread.wake
 
-    def _learning_handlers(self) -> Mapping[str, Handler]:
-        """Return what the chapter about learning can do for queued jobs."""
+    def _chapter_handlers(self) -> Mapping[str, Handler]:
+        """Return what the chapters can do for queued jobs; each adds its own."""
         return {}
 
     def _prepared_layout(self) -> Layout | None:

@@ -9,7 +9,7 @@ from langchain_memengine.engine.parts import EngineParts
 from langchain_memengine.errors import ConfigurationError, NotFoundError, StorageError
 from langchain_memengine.retrieval import visibility
 from langchain_memengine.retrieval.current_records import known_records
-from langchain_memengine.storage import records, revisions
+from langchain_memengine.storage import records, revisions, supersessions
 from langchain_memengine.storage.database import Transaction
 from langchain_memengine.storage.record_values import (
     MemoryRecord,
@@ -111,6 +111,22 @@ class ReadingRecords(EngineParts):
                     return found
         raise no_record(id)
 
+    def provenance(self, id: str, *, actor: Actor | None = None) -> list[MemoryRecord]:  # noqa: A002
+        """Return a record, and those that were merged into it, each with where it came from.
+
+        Those that say the same follow the record, oldest first.
+
+        Raises:
+            NotFoundError: There is no such record, or the actor may not read it.
+        """
+        actor = actor or self.actor
+        places = visibility.readable_places(actor)
+        with self._database.read() as tx:
+            kept = self._readable(tx, id, actor)
+            merged = records.by_ids(tx, _merged_into(tx, kept.id)).values()
+        readable = [record for record in merged if record.place in places]
+        return [kept, *sorted(readable, key=lambda record: (record.created_at, record.id))]
+
     def audit(self, *, actor: Actor | None = None) -> list[RecordCount]:
         """Return how many records there are by scope, owner, origin and trust: who wrote what.
 
@@ -165,6 +181,22 @@ def _names(name: str, actor: Actor) -> list[str]:
 def no_record(name: str) -> NotFoundError:
     """Return the error for a record that is not there, or not for this actor."""
     return NotFoundError(f"There is no record {name!r}. See: engine.list_records()")
+
+
+def _merged_into(tx: Transaction, kept_id: str) -> set[str]:
+    """Return the ids of the records that say the same as one, also by way of others."""
+    found: set[str] = set()
+    onto = {kept_id}
+    while onto:
+        over = {one.old_id for one in supersessions.by_records(tx, onto)}
+        onto = {
+            revision.target_id
+            for revision in revisions.of_records(tx, over - found - {kept_id})
+            if revision.kind == "merge"
+            and any(one.new_id in onto for one in revision.after.superseded_by)
+        }
+        found |= onto
+    return found
 
 
 def may_read(revision: Revision, actor: Actor) -> bool:

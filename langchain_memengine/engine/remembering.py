@@ -20,11 +20,13 @@ from langchain_memengine.errors import ConfigurationError, NotFoundError
 from langchain_memengine.retrieval import visibility
 from langchain_memengine.retrieval.documents import MAX_THREAD_CHARS
 from langchain_memengine.retrieval.records import RecordKeeper
-from langchain_memengine.storage import revisions
-from langchain_memengine.storage.database import from_ms, to_ms
+from langchain_memengine.storage import chunks, revisions
+from langchain_memengine.storage.chunk_values import partition_key
+from langchain_memengine.storage.database import Transaction, from_ms, to_ms
 from langchain_memengine.storage.record_values import (
     MemoryRecord,
     RecordState,
+    Revision,
 )
 from langchain_memengine.text.sanitize import as_utc, clean_metadata, clean_text
 from langchain_memengine.types import (
@@ -89,7 +91,7 @@ class Remembering(ReadingRecords):
         trust = visibility.trust_of(origin, trust, has_evidence=bool(evidence.strip()))
         owner = visibility.owner_of(scope, actor)
         proof = {"evidence": evidence} if evidence.strip() else {}
-        now = _stored_time(self._clock())
+        now = stored_time(self._clock())
         new = MemoryRecord(
             id=uuid4().hex if id is None else record_id(id, owner),
             scope=scope,
@@ -102,8 +104,8 @@ class Remembering(ReadingRecords):
             commit_id=None,
             created_at=now,
             updated_at=now,
-            valid_from=_stored_time(valid_from),
-            expires_at=_stored_time(expires_at),
+            valid_from=stored_time(valid_from),
+            expires_at=stored_time(expires_at),
             source=_fitting("source", source, _MAX_SOURCE_CHARS),
         )
         return self._put_record(new)
@@ -138,7 +140,7 @@ class Remembering(ReadingRecords):
             changes["text"] = _words(text)
         if metadata is not None:
             changes["metadata"] = clean_metadata(metadata)
-        now = _stored_time(self._clock())
+        now = stored_time(self._clock())
 
         def change(state: RecordState) -> RecordState:
             if state.record is None or state.record.place != found.place:
@@ -153,23 +155,24 @@ class Remembering(ReadingRecords):
     def undo(self, revision_id: str, *, actor: Actor | None = None) -> MemoryRecord | None:
         """Make a record exactly what it was before a revision; return it, ``None`` if it was none.
 
-        An undo is a revision too, and can be undone.
+        A chunk that the revision hid is found again. An undo is a revision too, and can be undone.
 
         Raises:
             NotFoundError: There is no such revision, the actor may not read it, or it was
                 forgotten.
             ScopeError: The actor may not write the record.
-            StorageError: The record was changed again since, or the database failed.
+            StorageError: It was changed again since, or the database failed.
         """
         actor = actor or self.actor
         with self._database.read() as tx:
             revision = revisions.get(tx, clean_text(revision_id))
-        if not may_read(revision, actor):
+            is_hidden_own = self._may_show(tx, revision, actor)
+        if not (is_hidden_own or may_read(revision, actor)):
             raise NotFoundError(f"There is no revision {revision_id!r}. See: engine.revisions(id)")
         for state in (revision.before, revision.after):
             if state.record is not None:
                 self._require_change(state.record, actor)
-        return self._records.undo(revision, now=_stored_time(self._clock())).record
+        return self._records.undo(revision, now=stored_time(self._clock())).record
 
     def supersede(self, old_id: str, new_id: str, *, actor: Actor | None = None) -> None:
         """Let one record take the place of another, which searches then no longer return.
@@ -185,7 +188,7 @@ class Remembering(ReadingRecords):
         self._require_change(old, actor)
         if old.id == new.id:
             raise ConfigurationError(f"The record {old_id!r} cannot take its own place.")
-        self._records.supersede(old.id, new.id, now=_stored_time(self._clock()))
+        self._records.supersede(old.id, new.id, now=stored_time(self._clock()))
 
     async def aremember(self, text: str, **options: Any) -> MemoryRecord:
         """Remember without blocking the event loop; options as in :meth:`remember`."""
@@ -214,6 +217,17 @@ class Remembering(ReadingRecords):
         stored = self._records.change({new.id: change}, "update", now=new.updated_at)
         return stored[new.id].record or new
 
+    def _may_show(self, tx: Transaction, revision: Revision, actor: Actor) -> bool:
+        """Return whether a revision hid a chunk, or showed it, that is the actor's to show.
+
+        An admin may show whatever is hidden, which is no more than its owner could see before.
+        """
+        if revision.before.hiding is None and revision.after.hiding is None:
+            return False
+        mine = [partition_key("personal", visibility.owner_of("personal", actor))]
+        target = [revision.target_id]
+        return actor.is_admin or bool(chunks.by_ids(tx, target, partitions=mine, now=self._clock()))
+
     def _require_change(self, record: MemoryRecord, actor: Actor) -> None:
         """Make sure that an actor may change a record; an admin may change agents' notes too.
 
@@ -240,6 +254,6 @@ def _fitting(name: str, value: str, longest: int = MAX_THREAD_CHARS) -> str:
     return cleaned
 
 
-def _stored_time(moment: datetime | None) -> Any:
+def stored_time(moment: datetime | None) -> Any:
     """Return a time as it comes back from the database: in UTC, to the millisecond."""
     return None if moment is None else from_ms(to_ms(as_utc(moment)))
