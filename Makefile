@@ -63,6 +63,7 @@ bench: $(BENCH_STAMP) ## Compare with peers, briefly: search, indexes, memory, c
 	$(BIN)/python benchmarks/middleware.py --memories 1000
 	$(BIN)/python benchmarks/graph.py --entities 1000 --relations 4000
 	$(BIN)/python benchmarks/experience.py --experiences 1000
+	$(BIN)/python benchmarks/jobs.py --jobs 50 --chunks 1000
 
 # Only .venv is removed: a folder given as VENV belongs to whoever gave it.
 clean: ## Remove .venv, caches and build output

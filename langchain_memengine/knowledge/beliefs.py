@@ -134,7 +134,9 @@ class BeliefRevision:
         self, new: MemoryRecord, older: Sequence[MemoryRecord], person: str
     ) -> list[Retired]:
         """Return what a new fact retires, or by what it is retired."""
-        cosines = self._similar(new, person) if older else {}
+        # A search for each pair would be most of the work after an outage: often it cannot matter.
+        is_open = any(relation_between(new, o, 1.0) != relation_between(new, o) for o in older)
+        cosines = self._similar(new, person) if is_open else {}
         asked: list[MemoryRecord] = []
         for old in older:
             match relation_between(new, old, cosines.get(old.id, 0.0)):
