@@ -9,7 +9,7 @@ BENCH_STAMP := $(VENV)/.installed-bench
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --prefer-binary -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format integration_tests reliability soak bench clean
+.PHONY: help demo test check format integration_tests reliability soak bench docs dist clean
 
 help: ## List the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z_]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -64,6 +64,17 @@ bench: $(BENCH_STAMP) ## Compare with peers, briefly: search, indexes, memory, c
 	$(BIN)/python benchmarks/graph.py --entities 1000 --relations 4000
 	$(BIN)/python benchmarks/experience.py --experiences 1000
 	$(BIN)/python benchmarks/jobs.py --jobs 50 --chunks 1000
+
+# The generator's own notices of its end of life and of its successor are no warnings about our pages.
+docs: export NO_MKDOCS_2_WARNING = 1
+docs: $(STAMP) ## Build the documentation into build/site; a warning fails it
+	@$(BIN)/mkdocs build --quiet --strict --clean
+	@echo "Open build/site/index.html. To search it, too: $(BIN)/python -m http.server -d build/site"
+
+dist: $(STAMP) ## Build the wheel and the source distribution into dist, and check them
+	rm -rf dist
+	@$(BIN)/python -m build --no-isolation
+	@$(BIN)/twine check --strict dist/*
 
 # Only .venv is removed: a folder given as VENV belongs to whoever gave it.
 clean: ## Remove .venv, caches and build output

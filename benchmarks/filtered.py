@@ -23,7 +23,7 @@ from timing import interleaved, report
 
 from langchain_memengine import Filter, MemoryEngine
 from langchain_memengine.retrieval import legs
-from langchain_memengine.retrieval.partitions import Partition
+from langchain_memengine.retrieval.partition import Partition
 from langchain_memengine.retrieval.view import View
 from langchain_memengine.storage.database import Database
 from langchain_memengine.text.words import WordSplitter

@@ -21,7 +21,7 @@ from langchain_memengine.models.embedding import Embedder
 from langchain_memengine.retrieval import documents
 from langchain_memengine.retrieval.chunk_writer import ChunkWriter
 from langchain_memengine.retrieval.keyword_index import KeywordIndex
-from langchain_memengine.retrieval.partitions import Partition
+from langchain_memengine.retrieval.partition import Partition
 from langchain_memengine.retrieval.vector_matrix import VectorMatrix
 from langchain_memengine.storage import embeddings as vectors
 from langchain_memengine.text.words import WordSplitter

@@ -2,7 +2,9 @@
 
     python benchmarks/watching.py --files 10000 --json
 
-A store of `--files` files gets as many new ones; one thread indexes them, another searches.
+A store of `--stored` files gets `--files` new ones; one thread indexes them, another searches. It
+grows meanwhile, so that the two ratios differ: against the smaller store before, and against the
+larger one after.
 """
 
 from __future__ import annotations
@@ -58,38 +60,42 @@ def main() -> None:
     """Run the benchmark."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--files", type=int, default=10_000)
+    parser.add_argument("--stored", type=int, help="files before; default: as many as new ones")
     parser.add_argument("--embeddings", default="local", help="stub, local or local:minilm")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
 
     from langchain_memengine import MemEngineConfig, MemoryEngine
 
-    texts = chunks(2 * options.files)
+    stored = options.files if options.stored is None else options.stored
+    texts = chunks(stored + options.files)
     config = MemEngineConfig(sync_on_search=False)
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
-        write_files(root, "old", texts[: options.files])
+        write_files(root, "old", texts[:stored])
         with MemoryEngine.open(
             root, config=config, embeddings=embeddings_named(options.embeddings)
         ) as engine:
             engine.search("warm up")
             before = times_while(lambda done: done < _AT_LEAST, engine.search)
-            write_files(root, "new", texts[options.files :])
+            write_files(root, "new", texts[stored:])
             syncing = threading.Thread(target=engine.sync)
             started = time.perf_counter()
             syncing.start()
             during = times_while(lambda _: syncing.is_alive(), engine.search)
             sync_s = time.perf_counter() - started
             after = times_while(lambda done: done < 2 * _AT_LEAST, engine.search)
-    idle, busy = summary(after), summary(during)
+    idle_before, busy, idle_after = map(summary, (before, during, after))
     report(
         {
             "files": options.files,
+            "stored_before": stored,
             "sync_s": sync_s,
-            "idle_before": summary(before),
-            "idle_after": idle,
+            "idle_before": idle_before,
             "during_sync": busy,
-            "ratio_p99": busy["p99_ms"] / idle["p99_ms"],
+            "idle_after": idle_after,
+            "p99_to_idle_before": busy["p99_ms"] / idle_before["p99_ms"],
+            "p99_to_idle_after": busy["p99_ms"] / idle_after["p99_ms"],
         },
         as_json=options.json,
     )

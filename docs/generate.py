@@ -1,15 +1,17 @@
 """Write the parts of the documentation that are made from the code.
 
-    python docs/generate.py
+    python -m docs.generate
 
-Writes ``docs/configuration.md`` from the settings and ``docs/images/search.svg`` from a search in
-the demo memory, so that neither can be out of date without a test noticing.
+Writes ``docs/configuration.md`` from the settings, ``docs/images/search.svg`` from a search in the
+demo memory, and the diagrams of ``docs/concepts/`` from their descriptions, so that none can be out
+of date without a test noticing.
 """
 
 from __future__ import annotations
 
 import io
 import tempfile
+import tomllib
 from datetime import date
 from pathlib import Path
 from typing import get_args
@@ -18,8 +20,9 @@ from pydantic import BaseModel
 from rich.console import Console
 from rich.text import Text
 
+from docs.diagrams import draw
 from langchain_memengine import MemoryEngine
-from langchain_memengine.cli.demo_memory import demo_files
+from langchain_memengine.cli.demo_memory import write_demo_files
 from langchain_memengine.cli.hits import print_hits
 from langchain_memengine.config import RANKINGS, MemEngineConfig, Ranking
 
@@ -55,7 +58,7 @@ def configuration() -> str:
     )
     return (
         "# Settings\n\n"
-        "Written from `langchain_memengine/config.py` by `python docs/generate.py`.\n\n"
+        "Written from `langchain_memengine/config.py` by `python -m docs.generate`.\n\n"
         "Each setting is an argument of `MemEngineConfig`, a line in `memengine.toml` in the root, "
         "or an environment variable with the prefix `MEMENGINE_` (`MEMENGINE_RANKING=goclaw`; "
         "lists and mappings as JSON). An argument wins over the environment, the environment over "
@@ -100,18 +103,23 @@ def picture() -> str:
         record=True, width=100, file=io.StringIO(), force_terminal=True, highlight=False
     )
     with tempfile.TemporaryDirectory() as folder:
-        for name, text in demo_files(TODAY).items():
-            path = Path(folder, name)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
+        write_demo_files(Path(folder), TODAY)
         with MemoryEngine.open(folder) as engine:
             console.print(Text(f'$ memengine search "{query}" -k 3', style="bold"))
             print_hits(console, engine.search(query, 3).hits, query, "english")
     return console.export_svg(title="memengine", code_format=SVG_FORMAT, unique_id="memengine")
 
 
+def diagrams() -> dict[str, str]:
+    """Return the SVG of each diagram by its name."""
+    described = tomllib.loads((DOCS / "concepts" / "diagrams.toml").read_text(encoding="utf-8"))
+    return {name: draw(description) for name, description in described.items()}
+
+
 def main() -> None:
-    """Write both files."""
+    """Write all of them."""
+    for name, svg in diagrams().items():
+        (DOCS / "images" / "concepts" / f"{name}.svg").write_text(svg, encoding="utf-8")
     (DOCS / "configuration.md").write_text(configuration(), encoding="utf-8")
     (DOCS / "images" / "search.svg").write_text(picture(), encoding="utf-8")
 

@@ -150,7 +150,7 @@ def forget_ann(engine: MemoryEngine) -> None:
     """Forget one of the two, and print whose records are left."""
     engine.forget(owner=ANN.user_id)
     print("records after ann was forgotten:")
-    for count in engine.audit():
+    for count in engine.audit().records:
         print(f"  {count.records} of {count.owner or 'everyone'} ({count.origin})")
 
 

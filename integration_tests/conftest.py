@@ -14,7 +14,7 @@ import pytest
 from integration_tests.figures import Rows, lines
 
 # What tests share is no test module: pytest must be told to explain its assertions.
-pytest.register_assert_rewrite("integration_tests.reliability.checking")
+pytest.register_assert_rewrite("integration_tests.reliability.checking", "tests.storage")
 
 
 def recorded(reports: list[pytest.TestReport]) -> Rows:

@@ -2,7 +2,8 @@
 
     python -m integration_tests.figures
 
-The tests that give them run in two halves at the same time, which is what two cores are for.
+The tests that give them run in parts at the same time: they wait for processes they start, so that
+one part more than there are cores ends soonest.
 """
 
 import json
@@ -17,12 +18,14 @@ from pathlib import Path
 
 Rows = dict[str, Counter[str]]
 
-HALVES = (
+PARTS = (
     ("integration_tests/reliability/test_failpoints.py",),
     (
         "integration_tests/reliability/test_engine_kills.py",
-        "integration_tests/reliability/test_job_kills.py",
         "integration_tests/reliability/test_chroma_damage.py",
+    ),
+    (
+        "integration_tests/reliability/test_job_kills.py",
         "integration_tests/reliability/test_fuzzed_files.py",
         "integration_tests/models/test_provider_faults.py",
         "tests/engine/test_chroma_damage.py",
@@ -39,8 +42,8 @@ def lines(rows: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
         yield f"{what:<34}" + ", ".join(f"{number:,} {unit}" for unit, number in counts.items())
 
 
-def _run(half: tuple[str, ...], folder: Path) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "pytest", "-q", "-k", WITHOUT_FIGURES, *half]
+def _run(part: tuple[str, ...], folder: Path) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "pytest", "-q", "-k", WITHOUT_FIGURES, *part]
     return subprocess.Popen(  # noqa: S603  # this interpreter and our own tests
         [*command, "--no-header", "--durations=0", "--durations-min=5"],
         env={**os.environ, "MEMENGINE_FIGURES": str(folder / "figures")},
@@ -51,15 +54,15 @@ def _run(half: tuple[str, ...], folder: Path) -> subprocess.Popen[str]:
 
 
 def main() -> int:
-    """Run both halves and print the table; show the output of one that failed."""
+    """Run all parts and print the table; show the output of one that failed."""
     started = time.monotonic()
     rows: dict[str, Mapping[str, int]] = {}
     failed = 0
     with tempfile.TemporaryDirectory() as name:
-        folders = [Path(name, str(number)) for number in range(len(HALVES))]
+        folders = [Path(name, str(number)) for number in range(len(PARTS))]
         for folder in folders:
             folder.mkdir()
-        running = [_run(half, folder) for half, folder in zip(HALVES, folders, strict=True)]
+        running = [_run(part, folder) for part, folder in zip(PARTS, folders, strict=True)]
         for process, folder in zip(running, folders, strict=True):
             if process.wait() != 0:
                 failed += 1
@@ -68,7 +71,7 @@ def main() -> int:
                 rows |= json.loads((folder / "figures").read_text())
     told = "\n".join(lines(rows))
     sys.stdout.write(f"{told}\n{time.monotonic() - started:.0f} seconds")
-    sys.stdout.write(f", {failed} of {len(HALVES)} halves FAILED\n" if failed else "\n")
+    sys.stdout.write(f", {failed} of {len(PARTS)} parts FAILED\n" if failed else "\n")
     return 1 if failed else 0
 
 

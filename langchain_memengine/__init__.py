@@ -2,7 +2,8 @@
 
 How the package reads, from the bottom up::
 
-    errors, types, answers    what goes wrong, what is passed around, what comes back
+    errors, shown             what goes wrong; that values can be looked at
+    types, answers            what is passed around, what comes back
     config                    what can be set
     text                      strings to tokens, words and chunks
     workspace                 the Markdown files on disk
@@ -25,6 +26,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from langchain_memengine.answers import (
         Explanation,
+        ExportReport,
         ForgetReport,
         Hit,
         IndexReport,
@@ -44,9 +46,11 @@ if TYPE_CHECKING:
     from langchain_memengine.conversation.summaries import with_previous_context
     from langchain_memengine.engine.memory_engine import MemoryEngine
     from langchain_memengine.errors import MemEngineError
+    from langchain_memengine.faces.display.showing import Display, show
     from langchain_memengine.faces.document_index import MemEngineDocumentIndex
     from langchain_memengine.faces.graph_nodes import graph_extraction
     from langchain_memengine.faces.history import MemEngineChatMessageHistory
+    from langchain_memengine.faces.lab.ranking_lab import RankingLab
     from langchain_memengine.faces.middleware import MemoryMiddleware
     from langchain_memengine.faces.nodes import MemoryState, flush_node, summarization_node
     from langchain_memengine.faces.recall_node import RecallState, recall_node
@@ -64,10 +68,11 @@ if TYPE_CHECKING:
     from langchain_memengine.knowledge.fact_history import FactVersion
     from langchain_memengine.retrieval.diagnosis import DoctorReport
     from langchain_memengine.retrieval.recall import Recalled
+    from langchain_memengine.storage.auditing import AuditReport
     from langchain_memengine.storage.experience_values import Experience
     from langchain_memengine.storage.graph_values import Entity, Relation
     from langchain_memengine.storage.job_values import Job
-    from langchain_memengine.storage.record_values import MemoryRecord
+    from langchain_memengine.storage.record_values import MemoryRecord, Quarantine
     from langchain_memengine.types import (
         Actor,
         Fact,
@@ -79,15 +84,18 @@ if TYPE_CHECKING:
 _HOMES = {
     "RANKINGS": "config",
     "Actor": "types",
+    "AuditReport": "storage.auditing",
     "CompactionLimits": "conversation.compaction",
     "Consolidated": "knowledge.consolidation_report",
     "ConsolidationReport": "knowledge.consolidation_report",
     "DecayReranker": "faces.reranker",
+    "Display": "faces.display.showing",
     "DoctorReport": "retrieval.diagnosis",
     "Entity": "storage.graph_values",
     "Experience": "storage.experience_values",
     "ExperienceStore": "knowledge.experience",
     "Explanation": "answers",
+    "ExportReport": "answers",
     "Fact": "types",
     "FactVersion": "knowledge.fact_history",
     "Filter": "types",
@@ -107,7 +115,9 @@ _HOMES = {
     "MemoryMiddleware": "faces.middleware",
     "MemoryState": "faces.nodes",
     "MemoryRecord": "storage.record_values",
+    "Quarantine": "storage.record_values",
     "Ranking": "config",
+    "RankingLab": "faces.lab.ranking_lab",
     "RecallState": "faces.recall_node",
     "Recalled": "retrieval.recall",
     "Receipt": "answers",
@@ -124,6 +134,7 @@ _HOMES = {
     "memory_tools": "faces.tools",
     "needs_compaction": "conversation.context",
     "recall_node": "faces.recall_node",
+    "show": "faces.display.showing",
     "summarization_node": "faces.nodes",
     "with_previous_context": "conversation.summaries",
 }
@@ -131,15 +142,18 @@ _HOMES = {
 __all__ = [
     "RANKINGS",
     "Actor",
+    "AuditReport",
     "CompactionLimits",
     "Consolidated",
     "ConsolidationReport",
     "DecayReranker",
+    "Display",
     "DoctorReport",
     "Entity",
     "Experience",
     "ExperienceStore",
     "Explanation",
+    "ExportReport",
     "Fact",
     "FactVersion",
     "Filter",
@@ -159,7 +173,9 @@ __all__ = [
     "MemoryMiddleware",
     "MemoryRecord",
     "MemoryState",
+    "Quarantine",
     "Ranking",
+    "RankingLab",
     "RecallState",
     "Recalled",
     "Receipt",
@@ -176,6 +192,7 @@ __all__ = [
     "memory_tools",
     "needs_compaction",
     "recall_node",
+    "show",
     "summarization_node",
     "with_previous_context",
 ]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from langchain_memengine.shown import Shown
 from langchain_memengine.types import (
     Metadata,
     Origin,
@@ -86,7 +87,7 @@ class Receipt:
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(Shown):
     """One search result, best first in :class:`SearchResult`.
 
     Attributes:
@@ -143,7 +144,7 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
-class SearchResult:
+class SearchResult(Shown):
     """The answer to one query.
 
     Attributes:
@@ -162,14 +163,14 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class FileProblem:
-    """A file that was not indexed, and why."""
+    """A file that was not indexed, or not trusted, and why."""
 
     path: str
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
-class IndexReport:
+class IndexReport(Shown):
     """What one sync did.
 
     Attributes:
@@ -178,6 +179,8 @@ class IndexReport:
         removed: Files that are gone from disk and now from the index.
         skipped: Files that are no memory: binary, too large, not regular, …
         failed: Files that should be indexed and could not; they stay dirty and are retried.
+        suspicious: Indexed files of which something looks like an attempt to steer an agent; that
+            is untrusted, and says so where it is recalled.
         chunks: Chunks written.
         embedded: Texts sent to the embedder.
         reused: Chunks whose embedding was already known.
@@ -192,6 +195,7 @@ class IndexReport:
     removed: int = 0
     skipped: tuple[FileProblem, ...] = ()
     failed: tuple[FileProblem, ...] = ()
+    suspicious: tuple[FileProblem, ...] = ()
     chunks: int = 0
     embedded: int = 0
     reused: int = 0
@@ -228,6 +232,19 @@ class ForgetReport:
 
 
 @dataclass(frozen=True, slots=True)
+class ExportReport:
+    """What an export holds, and what it does not.
+
+    Attributes:
+        exported: How much of each kind: ``records``, ``texts``, ``messages``, ``notes``.
+        left_out: How much was left out, by what it is; kinds without any are not named.
+    """
+
+    exported: Mapping[str, int] = field(default_factory=dict)
+    left_out: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class ImportReport:
     """What an import did, each by kind: ``records``, ``texts``, ``messages``, ``notes``.
 
@@ -243,7 +260,7 @@ class ImportReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Stats:
+class Stats(Shown):
     """Size of a store.
 
     Attributes:
@@ -272,7 +289,7 @@ class Stats:
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation:
+class Explanation(Shown):
     """Why a chunk is, or is not, in the answer to a query.
 
     Attributes:

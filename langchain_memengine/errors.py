@@ -9,6 +9,7 @@ MemEngineError
 │   ├── NotFoundError (KeyError)             the named row does not exist
 │   ├── UnknownCommitError                   a head names no memory commit of its thread
 │   ├── StoreBusyError                       another process kept the write lock too long
+│   ├── StoreUnreachableError                the database server does not answer, or broke off
 │   ├── StoreLockedError                     another process maintains the derived indexes
 │   └── StorageFullError                     the disk is full; what was acknowledged is kept
 ├── ScopeError (PermissionError)             the actor may not write there
@@ -86,6 +87,10 @@ class UnknownCommitError(StorageError):
 
 class StoreBusyError(StorageError):
     """Another process held the database's write lock for too long."""
+
+
+class StoreUnreachableError(StorageError):
+    """The database server does not answer, or broke off. The engine connects anew by itself."""
 
 
 class StoreLockedError(StorageError):

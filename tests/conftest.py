@@ -11,6 +11,7 @@ pytest.register_assert_rewrite(
     "tests.engine.contract_lineage",
     "tests.faces.store_contract",
     "tests.storage.contract",
+    "tests.storage.contract_boundaries",
     "tests.storage.contract_chunks",
     "tests.storage.contract_conversations",
     "tests.storage.contract_graph",

@@ -1,29 +1,23 @@
 """What the documentation shows is run, and what is made from the code is up to date."""
 
 import ast
-import importlib.util
 import json
 import re
 import shlex
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from langchain_memengine.cli.main import app
+from tests.doc_pages import ROOT, blocks, read, run
 
-ROOT = Path(__file__).parents[1]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
-
-
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+README = read("README.md")
+MAKEFILE = read("Makefile")
 
 
 def commands() -> list[list[str]]:
-    lines = "\n".join(blocks("bash")).splitlines()
+    lines = "\n".join(blocks("README.md", "bash")).splitlines()
     return [shlex.split(line, comments=True) for line in lines if line.strip()]
 
 
@@ -43,19 +37,14 @@ def test_readme_names_only_targets_that_exist():
 
 
 def test_python_blocks_of_the_readme_run_in_order(somewhere, capsys):
-    seen: dict[str, object] = {}
-    for block in blocks("python"):
-        exec(compile(block, "README.md", "exec"), seen)  # noqa: S102  # the point of the test
+    seen = run("README.md")
     assert "Deploys happen on Tuesdays." in capsys.readouterr().out
     assert "Deploys happen on Tuesdays." in str(seen["system_prompt"])
     seen["engine"].close()
 
 
 def test_recipe_of_forks_runs_and_tells_the_truth(somewhere, capsys):
-    page = (ROOT / "docs" / "forks.md").read_text(encoding="utf-8")
-    (block,) = re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
-    seen: dict[str, object] = {"__name__": "recipe"}
-    exec(compile(block, "forks.md", "exec"), seen)  # noqa: S102  # the point of the test
+    seen = run("docs/forks.md")
     forked, back, then = map(set, map(ast.literal_eval, capsys.readouterr().out.splitlines()))
     rome, noon, dusk, train = (
         f"They said: We meet {end}." for end in ("in Rome", "at noon", "at dusk", "by train")
@@ -65,22 +54,17 @@ def test_recipe_of_forks_runs_and_tells_the_truth(somewhere, capsys):
 
 
 def test_recipe_of_consolidation_runs_and_undoes_what_it_did(somewhere, capsys):
-    page = (ROOT / "docs" / "consolidation.md").read_text(encoding="utf-8")
-    (block,) = re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
     (somewhere / "memory").mkdir()
     for name in ("a.md", "b.md"):
         (somewhere / "memory" / name).write_text("Deploys happen on Tuesdays.\n", encoding="utf-8")
-    exec(compile(block, "consolidation.md", "exec"), {})  # noqa: S102  # the point of the test
+    run("docs/consolidation.md")
     told = capsys.readouterr().out
     assert "-Deploys happen on Tuesdays." in told
     assert "1 hidden, 0 merged, 0 folded" in told
 
 
 def test_recipes_for_conversations_run_in_order(somewhere, capsys):
-    page = (ROOT / "docs" / "conversations.md").read_text(encoding="utf-8")
-    seen: dict[str, object] = {"__name__": "recipe"}
-    for block in re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE):
-        exec(compile(block, "conversations.md", "exec"), seen)  # noqa: S102  # the point of the test
+    seen = run("docs/conversations.md")
     told = capsys.readouterr().out
     assert "Kiln 0 must reach 900 degrees." in told
     assert "16 messages in all" in told
@@ -91,19 +75,17 @@ def test_recipes_for_conversations_run_in_order(somewhere, capsys):
 
 
 def test_recipes_for_interfaces_run_in_order(somewhere, capsys):
-    page = (ROOT / "docs" / "interfaces.md").read_text(encoding="utf-8")
-    seen: dict[str, object] = {"__name__": "recipe"}
-    for block in re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE):
-        exec(compile(block, "interfaces.md", "exec"), seen)  # noqa: S102  # the point of the test
+    seen = run("docs/interfaces.md")
     told = capsys.readouterr().out.splitlines()
     assert told[0] == "1 Ann drinks green tea in the morning."
     assert "  Ann's kiln reaches 900 degrees." in told
+    assert "Is the kiln on?" in told
     assert told[-4:] == ["True", "The plan.", "1", "Glaze dries in a day."]
     seen["engine"].close()
 
 
 def test_tests_that_the_page_of_interfaces_names_exist():
-    page = (ROOT / "docs" / "interfaces.md").read_text(encoding="utf-8")
+    page = read("docs/interfaces.md")
     tests = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("*.py"))
     named = re.findall(r"`((?:integration_)?tests/[\w/]+\.py)(?:::(\w+))?`", page)
     assert len(named) > 10
@@ -113,10 +95,7 @@ def test_tests_that_the_page_of_interfaces_names_exist():
 
 
 def test_recipes_for_agents_run_in_order(somewhere, capsys):
-    page = (ROOT / "docs" / "agents.md").read_text(encoding="utf-8")
-    seen: dict[str, object] = {"__name__": "recipe"}
-    for block in re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE):
-        exec(compile(block, "agents.md", "exec"), seen)  # noqa: S102  # the point of the test
+    run("docs/agents.md")
     told = capsys.readouterr().out
     team, anna = told.split("['human', 'ai']\nNothing was amiss.\n")
     assert "Deploys happen on Tuesdays." in team
@@ -124,8 +103,7 @@ def test_recipes_for_agents_run_in_order(somewhere, capsys):
 
 
 def test_configuration_of_mcp_clients_starts_our_command(somewhere):
-    page = (ROOT / "docs" / "agents.md").read_text(encoding="utf-8")
-    (block,) = re.findall(r"^```json\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    (block,) = blocks("docs/agents.md", "json")
     server = json.loads(block)["mcpServers"]["memory"]
     assert server["command"] == "memengine"
     refused = CliRunner().invoke(app, server["args"])  # /home/anna is nobody's here
@@ -133,9 +111,7 @@ def test_configuration_of_mcp_clients_starts_our_command(somewhere):
 
 
 def test_recipe_of_records_runs_and_tells_the_truth(somewhere, capsys):
-    page = (ROOT / "docs" / "records.md").read_text(encoding="utf-8")
-    (block,) = re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
-    exec(compile(block, "records.md", "exec"), {})  # noqa: S102  # the point of the test
+    run("docs/records.md")
     found, forgotten = capsys.readouterr().out.splitlines()
     assert set(ast.literal_eval(found)) <= {"Ann likes milk now.", "Ann is in Rome."}
     assert "Ann likes milk now." in found
@@ -143,10 +119,7 @@ def test_recipe_of_records_runs_and_tells_the_truth(somewhere, capsys):
 
 
 def test_recipes_for_graphs_run_in_order(somewhere, capsys):
-    page = (ROOT / "docs" / "recipes.md").read_text(encoding="utf-8")
-    seen: dict[str, object] = {"__name__": "recipe"}
-    for block in re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE):
-        exec(compile(block, "recipes.md", "exec"), seen)  # noqa: S102  # the point of the test
+    seen = run("docs/recipes.md")
     same_thread, other_thread, other_user, agent = capsys.readouterr().out.splitlines()
     assert (same_thread, other_thread, other_user) == ("True", "True", "False")
     assert agent == "True True"
@@ -155,7 +128,7 @@ def test_recipes_for_graphs_run_in_order(somewhere, capsys):
 
 
 def test_first_python_block_is_a_retriever_in_under_ten_lines():
-    lines = [line for line in blocks("python")[0].splitlines() if line.strip()]
+    lines = [line for line in blocks("README.md", "python")[0].splitlines() if line.strip()]
     assert len(lines) < 10
     assert any("MemEngineRetriever(" in line for line in lines)
 
@@ -164,7 +137,7 @@ def test_inline_retriever_call_of_the_readme_runs(somewhere):
     call = re.search(r"`(retriever\.invoke\(.*?\))`", README, re.DOTALL)
     assert call is not None
     names: dict[str, object] = {"last_week": datetime.now(UTC) - timedelta(days=7)}
-    exec(blocks("python")[0], names)  # noqa: S102  # the point of the test
+    exec(blocks("README.md", "python")[0], names)  # noqa: S102  # the point of the test
     assert isinstance(eval(call[1], names), list)  # noqa: S307  # the same
     names["engine"].close()
 
@@ -181,11 +154,3 @@ def test_links_of_the_readme_lead_somewhere():
     links = [link for link in re.findall(r"\]\(([^)#]+)\)", README) if "://" not in link]
     assert links
     assert [link for link in links if not (ROOT / link).exists()] == []
-
-
-def test_generated_configuration_page_is_up_to_date():
-    spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
-    generate = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(generate)
-    written = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
-    assert written == generate.configuration(), "run: python docs/generate.py"

@@ -41,6 +41,7 @@ def test_errors_are_also_what_python_would_raise(error, builtin):
         (errors.NotFoundError, errors.StorageError),
         (errors.UnknownCommitError, errors.StorageError),
         (errors.StoreBusyError, errors.StorageError),
+        (errors.StoreUnreachableError, errors.StorageError),
         (errors.StoreLockedError, errors.StorageError),
         (errors.StorageFullError, errors.StorageError),
         (errors.EmbeddingModelChangedError, errors.EmbeddingError),

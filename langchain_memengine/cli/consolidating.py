@@ -11,7 +11,8 @@ from langchain_memengine.answers import (
 )
 from langchain_memengine.cli import options
 from langchain_memengine.cli.opening import opened, opened_fresh, warn
-from langchain_memengine.cli.terminal import bar, clean, counted, output, print_json, say
+from langchain_memengine.cli.terminal import bar, counted, output, print_json, say
+from langchain_memengine.text.printable import clean
 
 if TYPE_CHECKING:
     from langchain_memengine.knowledge.consolidation_report import ConsolidationReport

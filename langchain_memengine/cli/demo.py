@@ -17,7 +17,7 @@ from langchain_memengine.answers import (
     IndexReport,
 )
 from langchain_memengine.cli import options
-from langchain_memengine.cli.demo_memory import Question, demo_files, demo_questions
+from langchain_memengine.cli.demo_memory import Question, demo_questions, write_demo_files
 from langchain_memengine.cli.demo_report import (
     Answer,
     answers_as_json,
@@ -28,7 +28,8 @@ from langchain_memengine.cli.demo_report import (
 )
 from langchain_memengine.cli.failing import exit_if, usage_error
 from langchain_memengine.cli.opening import warn
-from langchain_memengine.cli.terminal import bar, clean_line, counted, output, print_json
+from langchain_memengine.cli.terminal import bar, counted, output, print_json
+from langchain_memengine.text.printable import clean_line
 
 if TYPE_CHECKING:
     from langchain_memengine.engine.memory_engine import MemoryEngine
@@ -95,11 +96,7 @@ def show_story(
     """
     from langchain_memengine.engine.memory_engine import MemoryEngine
 
-    files = demo_files(now.date())
-    for name, text in files.items():
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+    files = write_demo_files(root, now.date())
     place = shlex.quote(str(root)) if kept else "a temporary folder"
     show_step(console, 1, f"Wrote {len(files)} Markdown files of an invented team to {place}.")
     config = _config(embeddings)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
+from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,16 @@ def demo_files(today: date) -> dict[str, str]:
         written = today - timedelta(days=days)
         files[name] = f"---\ndate: {written.isoformat()}\n---\n{text}"
     return files
+
+
+def write_demo_files(root: Path, today: date) -> list[str]:
+    """Write the demo memory into a folder, made if there is none; return the names of the files."""
+    files = demo_files(today)
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return list(files)
 
 
 def demo_questions(today: date) -> list[Question]:

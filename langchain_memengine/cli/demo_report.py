@@ -16,7 +16,8 @@ from langchain_memengine.answers import (
 from langchain_memengine.cli.demo_memory import Question
 from langchain_memengine.cli.hits import hit_as_json, print_hits
 from langchain_memengine.cli.opening import warn
-from langchain_memengine.cli.terminal import clean, clean_line, counted
+from langchain_memengine.cli.terminal import counted
+from langchain_memengine.text.printable import clean, clean_line
 
 _LINES = 2
 _FRAGMENT_LINES = 14

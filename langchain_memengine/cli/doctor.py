@@ -12,7 +12,8 @@ from langchain_memengine.answers import (
 from langchain_memengine.cli import options
 from langchain_memengine.cli.failing import exit_if
 from langchain_memengine.cli.opening import opened
-from langchain_memengine.cli.terminal import clean_line, output, print_json
+from langchain_memengine.cli.terminal import output, print_json
+from langchain_memengine.text.printable import clean_line
 
 if TYPE_CHECKING:
     from langchain_memengine.retrieval.diagnosis import Check, DoctorReport

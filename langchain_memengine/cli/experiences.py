@@ -15,7 +15,8 @@ from langchain_memengine.answers import (
 from langchain_memengine.cli import options
 from langchain_memengine.cli.failing import usage_error
 from langchain_memengine.cli.opening import opened
-from langchain_memengine.cli.terminal import clean_line, counted, output, print_json, say
+from langchain_memengine.cli.terminal import counted, output, print_json, say
+from langchain_memengine.text.printable import clean_line
 
 if TYPE_CHECKING:
     from langchain_memengine.storage.experience_values import Experience, ExperienceKind

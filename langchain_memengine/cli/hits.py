@@ -16,18 +16,15 @@ from langchain_memengine.answers import (
     SearchResult,
     as_json,
 )
-from langchain_memengine.cli.terminal import clean, clean_line
-
-ID_DIGITS = 8
-"""Digits of a chunk's id that are shown; `explain` finds the chunk by them."""
+from langchain_memengine.faces.display.hits import ID_DIGITS
+from langchain_memengine.faces.display.plain import bar_of
+from langchain_memengine.text.printable import body_lines, clean_line
 
 EXCERPT_LINES = 3
 
-_BAR_CELLS = 6
 _INDENT = 4
 _WORD = re.compile(r"\w+")
 _FIRST_UNSPACED = "\u0e00"  # Thai; behind it come the scripts written without spaces
-_HEADING = re.compile(r" {0,3}#{1,6}(\s|$)")
 
 Splitter = Callable[[str], list[str]]
 
@@ -78,10 +75,8 @@ def excerpt(
     Headings in front are left out. When the first lines have none of the words, the excerpt starts
     where they begin.
     """
-    lines = [line.strip() for line in clean(text).split("\n") if line.strip()]
-    body = next((i for i, line in enumerate(lines) if not _HEADING.match(line)), 0)
     words = set(splitter(query))
-    shown = [_highlighted(line, words, splitter) for line in lines[body:]]
+    shown = [_highlighted(line, words, splitter) for line in body_lines(text)]
     matching = next((i for i, line in enumerate(shown) if line.spans), 0)
     start = matching if matching >= max_lines else 0
     width = max(20, console.width - _INDENT)
@@ -117,12 +112,6 @@ def compact_receipt(receipt: Receipt, best_bm25: float) -> Text:
         factor = f" ×{receipt.decay:.2f}" if receipt.decay < 1 else ""
         parts.append(Text(f"{receipt.age_days:.0f} d{factor}"))
     return Text(" · ").join(parts)
-
-
-def bar_of(share: float, style: str, cells: int = _BAR_CELLS) -> Text:
-    """Return a bar that is filled by a share; below 0 is empty, above 1 full."""
-    full = round(min(max(share, 0.0), 1.0) * cells)
-    return Text.assemble(("█" * full, style), ("░" * (cells - full), "dim"))
 
 
 def _title(hit: Hit, rank: int, width: int) -> Text:

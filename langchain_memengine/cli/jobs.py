@@ -18,8 +18,9 @@ from langchain_memengine.cli import options
 from langchain_memengine.cli.failing import exit_if, usage_error
 from langchain_memengine.cli.opening import opened, warn
 from langchain_memengine.cli.stopping import stopped_by_signals
-from langchain_memengine.cli.terminal import clean_line, counted, output, print_json, say
+from langchain_memengine.cli.terminal import counted, output, print_json, say
 from langchain_memengine.errors import JobError, NotFoundError
+from langchain_memengine.text.printable import clean_line
 
 if TYPE_CHECKING:
     from langchain_memengine.jobs.reports import JobOutcome

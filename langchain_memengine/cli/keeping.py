@@ -21,13 +21,13 @@ from langchain_memengine.cli.failing import exit_if, usage_error
 from langchain_memengine.cli.opening import MEMORY_TEXT, opened, opened_fresh, warn
 from langchain_memengine.cli.terminal import (
     bar,
-    clean_line,
     counted,
     output,
     print_json,
     print_rows,
     say,
 )
+from langchain_memengine.text.printable import clean_line
 
 _MAX_PROBLEMS = 20
 
@@ -210,10 +210,12 @@ def _print_report(report: IndexReport) -> None:
         ("without embedding", counted(report.pending, "chunk") if report.pending else ""),
         ("skipped", counted(len(report.skipped), "file") if report.skipped else ""),
         ("failed", counted(len(report.failed), "file") if report.failed else ""),
+        ("suspicious", counted(len(report.suspicious), "file") if report.suspicious else ""),
     ]
     print_rows([(name, value) for name, value in rows if value])
     _print_problems("skipped", report.skipped)
     _print_problems("failed", report.failed)
+    _print_problems("suspicious", report.suspicious)
 
 
 def _print_problems(kind: str, problems: tuple[FileProblem, ...]) -> None:

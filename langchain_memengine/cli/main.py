@@ -22,6 +22,7 @@ from langchain_memengine.cli import (
     records,
     searching,
     serving,
+    trusting,
     watching,
 )
 from langchain_memengine.cli.failing import OneLineErrors
@@ -31,8 +32,7 @@ app = typer.Typer(
     name="memengine",
     cls=OneLineErrors,
     help="Memory for agents: Markdown files you can read, and a search that says why.",
-    epilog="Start with: memengine demo",
-    add_completion=False,
+    epilog="Start with: memengine demo. A memory of your own: memengine init DIR",
     pretty_exceptions_enable=False,
 )
 
@@ -60,33 +60,25 @@ def _start(
         typer.echo(context.get_help(), nl=False)
 
 
-for _command in (
-    demo.demo,
-    keeping.init,
-    keeping.add,
-    keeping.sync,
-    watching.watch,
-    searching.search,
-    searching.explain,
-    searching.recall,
-    keeping.stats,
-    records.forget,
-    records.export,
-    records.audit,
-    consolidating.consolidate,
-    consolidating.undo,
-    jobs.worker,
-    serving.mcp,
-    doctor.doctor,
-    backup.backup,
-    backup.restore,
-):
-    app.command()(_command)
-app.add_typer(graphing.app, name="graph")
-app.command("eval")(evaluating.evaluate)  # not the name of a function: `eval` is Python's own
-app.command("import")(records.import_)  # a keyword of Python
-app.add_typer(jobs.app)
-app.add_typer(experiences.app)
+_PANELS = {
+    "Start": (demo.demo, keeping.init),
+    "Remember": (keeping.add, keeping.sync, watching.watch),
+    "Ask": (searching.search, searching.recall, searching.explain, keeping.stats),
+    "Take along and forget": (records.export, records.forget),
+    "Trust": (trusting.audit, trusting.quarantine, trusting.release),
+    "Tidy up": (consolidating.consolidate, consolidating.undo),
+    "Keep it running": (jobs.worker, serving.mcp, doctor.doctor, backup.backup, backup.restore),
+}
+
+for _panel, _commands in _PANELS.items():
+    for _command in _commands:
+        app.command(rich_help_panel=_panel)(_command)
+# Not the names of functions: words of Python's own.
+app.command("import", rich_help_panel="Remember")(records.import_)
+app.command("eval", rich_help_panel="Ask")(evaluating.evaluate)
+app.add_typer(graphing.app, name="graph", rich_help_panel="Ask")
+app.add_typer(experiences.app, rich_help_panel="Ask")
+app.add_typer(jobs.app, rich_help_panel="Keep it running")
 
 
 def main() -> None:

@@ -17,14 +17,15 @@ from langchain_memengine.answers import (
 from langchain_memengine.cli import options
 from langchain_memengine.cli.failing import exit_if
 from langchain_memengine.cli.hits import (
-    ID_DIGITS,
     hit_as_json,
     print_hits,
     print_place,
     result_as_json,
 )
 from langchain_memengine.cli.opening import is_blank, opened_fresh, warn
-from langchain_memengine.cli.terminal import clean_line, output, print_json, print_rows, say
+from langchain_memengine.cli.terminal import output, print_json, print_rows, say
+from langchain_memengine.faces.display.hits import ID_DIGITS
+from langchain_memengine.text.printable import clean_line
 from langchain_memengine.types import (
     Filter,
 )
@@ -71,7 +72,12 @@ def search(  # noqa: PLR0913  # every parameter is an option of the command
 def explain(  # noqa: PLR0913  # every parameter is an option of the command
     query: Query,
     chunk_id: Annotated[
-        str, typer.Argument(metavar="CHUNK_ID", help="Id of a memory, or its first digits.")
+        str,
+        typer.Argument(
+            metavar="ID",
+            help="What to explain: the id of a text, the path of a file, "
+            "or the digits behind a hit.",
+        ),
     ],
     *,
     root: options.Root = options.DEFAULT_ROOT,
@@ -85,15 +91,13 @@ def explain(  # noqa: PLR0913  # every parameter is an option of the command
     embeddings: options.Embeddings = None,
     as_json: options.Json = False,
 ) -> None:
-    """Say why a chunk is, or is not, among the hits of a query."""
+    """Say why a memory is, or is not, among the hits of a query."""
     query = options.require_query(query)
     preset = options.require_ranking(ranking)
     wanted = options.filter_of(path, conditions, since, until)
     actor = options.actor_of(user)
     with opened_fresh(root, embeddings) as (engine, problems):
-        why = engine.explain(
-            query, chunk_id.strip().lower(), k, ranking=preset, filter=wanted, actor=actor
-        )
+        why = engine.explain(query, chunk_id.strip(), k, ranking=preset, filter=wanted, actor=actor)
         if as_json:
             shown = {f.name: getattr(why, f.name) for f in dataclasses.fields(why)}
             print_json(shown | {"hit": why.hit and hit_as_json(why.hit)})

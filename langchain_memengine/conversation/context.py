@@ -21,6 +21,7 @@ from langchain_memengine.conversation.summarization import (
 )
 from langchain_memengine.conversation.transcript import Role, role_of, tokens_of
 from langchain_memengine.models.asking import ChatModel, Steps, aanswered, answered, input_window
+from langchain_memengine.shown import Shown
 
 DEFAULT_LIMITS = CompactionLimits()
 
@@ -47,7 +48,7 @@ class MemoryStats:
 
 
 @dataclass(frozen=True, slots=True)
-class CompactionResult:
+class CompactionResult(Shown):
     """A history after compaction.
 
     Attributes:

@@ -54,12 +54,8 @@ class Erasing(Writing):
             if gone:
                 tx.set_meta(FORGOTTEN_AT, str(tx.seq))
         lost = self._drop_derived({chunk.partition_key for chunk in gone})
-        graph_is_clean = self.graph.scrub()
-        if not (self._database.scrub() and graph_is_clean):
-            lost = (
-                *lost,
-                "SQLite's log, while another process reads; it goes with its next write.",
-            )
+        left = dict.fromkeys([self.graph.scrub(), self._database.scrub()])
+        lost = (*lost, *(place for place in left if place is not None))
         counted = {kind: number for kind, number in removed.items() if number}
         return ForgetReport(counted, (*beyond, *lost))
 

@@ -179,7 +179,10 @@ class Forgetting(Erasing, Remembering):
             except NotFoundError:
                 found = chunks.scopes_of_sources(tx, uris)
                 if not found:
-                    raise
+                    raise NotFoundError(
+                        f"There is no record or added text {name!r} to forget. Its id is what "
+                        "adding it returned, and stands behind record: or doc: in a hit."
+                    ) from None
                 own = uris[:1] if uris[0] in found and not actor.is_admin else list(found)
                 for one in own:
                     visibility.require_write(found[one][0], actor)

@@ -15,7 +15,7 @@ from langchain_memengine.retrieval import visibility
 from langchain_memengine.retrieval.branches import hidden_commits
 from langchain_memengine.retrieval.current_records import all_known
 from langchain_memengine.retrieval.record_chunks import record_id, record_source
-from langchain_memengine.storage import commits, jobs, supersessions
+from langchain_memengine.storage import commits, jobs, quarantines, supersessions
 from langchain_memengine.storage.job_values import Effect, Handler, Job, JobContext
 from langchain_memengine.storage.record_values import MemoryRecord, RecordFilter
 from langchain_memengine.text.heads import split_heads
@@ -126,7 +126,13 @@ class Learning(Branching, Remembering):
             over = supersessions.of_records(tx, [fact.id for fact in facts])
             made = [one.commit_id for one in over if one.commit_id is not None]
             hidden = hidden_commits(tx, made, head)
-        return versions(facts, [one for one in over if one.commit_id not in hidden])
+            aside = quarantines.hidden_sources(tx)
+        standing = [
+            one
+            for one in over
+            if one.commit_id not in hidden and record_source(one.new_id) not in aside
+        ]
+        return versions(facts, standing)
 
     async def alearn(self, messages: Sequence[BaseMessage], **options: Any) -> int:
         """Queue the learning of facts without blocking the event loop, see :meth:`learn`."""

@@ -22,6 +22,7 @@ from langchain_memengine.engine.item_keeping import ItemKeeping
 from langchain_memengine.engine.learning import Learning
 from langchain_memengine.engine.maintaining import Maintaining
 from langchain_memengine.engine.note_keeping import NoteKeeping
+from langchain_memengine.engine.quarantining import Quarantining
 from langchain_memengine.engine.watching import Watching
 from langchain_memengine.jobs.worker import OnJobFailed
 from langchain_memengine.models.embedding import EmbeddingsLike
@@ -38,6 +39,7 @@ CONFIGURED = "configured"
 class MemoryEngine(
     Learning,
     Consolidating,
+    Quarantining,
     Forgetting,
     Importing,
     Exporting,

@@ -41,10 +41,10 @@ from langchain_memengine.retrieval.vector_index import ChromaIndex
 from langchain_memengine.storage import access
 from langchain_memengine.storage.backup import EPOCH
 from langchain_memengine.storage.database import Database
-from langchain_memengine.storage.dialects import file_url
 from langchain_memengine.storage.documents import TableNotes
 from langchain_memengine.storage.job_values import Handler
 from langchain_memengine.storage.locking import IndexLock
+from langchain_memengine.storage.sqlite import file_url
 from langchain_memengine.text.words import WordSplitter
 from langchain_memengine.types import (
     LOCAL_ADMIN,
@@ -195,12 +195,14 @@ class EngineParts:
         """Return the random text that the database has under a key; a new one if it has none."""
         with self._database.read() as tx:
             known = tx.get_meta(key)
-        if known is None:
-            known = secrets.token_hex(16)
-            if not self.read_only:
-                with self._database.write() as tx:
-                    tx.set_meta(key, known)
-        return known
+        drawn = secrets.token_hex(16)
+        if known is not None or self.read_only:
+            return known or drawn
+        with self._database.write() as tx:
+            known = tx.get_meta(key)  # another process may have been faster
+            if known is None:
+                tx.set_meta(key, drawn)
+        return known or drawn
 
     def _take_index_lock(self, closing: ExitStack, layout: Layout | None) -> IndexLock | None:
         """Return the lock on the derived files, taken unless another engine has it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
@@ -16,10 +17,10 @@ from langchain_memengine.engine.reading_records import (
     no_record,
     record_id,
 )
-from langchain_memengine.errors import ConfigurationError, NotFoundError
+from langchain_memengine.errors import ConfigurationError, NotFoundError, ScopeError
 from langchain_memengine.retrieval import visibility
 from langchain_memengine.retrieval.documents import MAX_THREAD_CHARS
-from langchain_memengine.retrieval.records import RecordKeeper
+from langchain_memengine.retrieval.records import RecordKeeper, suspected
 from langchain_memengine.storage import chunks, revisions
 from langchain_memengine.storage.chunk_values import partition_key
 from langchain_memengine.storage.database import Transaction, from_ms, to_ms
@@ -35,6 +36,8 @@ from langchain_memengine.types import (
     Scope,
     Trust,
 )
+
+logger = logging.getLogger(__name__)
 
 _MAX_SOURCE_CHARS = 1024
 
@@ -62,7 +65,9 @@ class Remembering(ReadingRecords):
 
         The same id again with the same words changes nothing; with others it is an update, kept as
         a revision. Each user has ids of their own: a personal record's id is made of the owner and
-        the id given, and :meth:`get` takes both.
+        the id given, and :meth:`get` takes both. What no person vouches for and looks like an
+        attempt to steer an agent is quarantined at once, which a warning in the log and
+        :meth:`quarantined` tell.
 
         Args:
             text: Its words.
@@ -100,13 +105,13 @@ class Remembering(ReadingRecords):
             metadata=clean_metadata({**(metadata or {}), **proof}),
             origin=origin,
             trust=trust,
-            thread_id=None if thread_id is None else _fitting("thread_id", thread_id),
+            thread_id=None if thread_id is None else fitting("thread_id", thread_id),
             commit_id=None,
             created_at=now,
             updated_at=now,
             valid_from=stored_time(valid_from),
             expires_at=stored_time(expires_at),
-            source=_fitting("source", source, _MAX_SOURCE_CHARS),
+            source=fitting("source", source, _MAX_SOURCE_CHARS),
         )
         return self._put_record(new)
 
@@ -166,9 +171,14 @@ class Remembering(ReadingRecords):
         actor = actor or self.actor
         with self._database.read() as tx:
             revision = revisions.get(tx, clean_text(revision_id))
-            is_hidden_own = self._may_show(tx, revision, actor)
-        if not (is_hidden_own or may_read(revision, actor)):
+            is_own_chunk = self._hid_own_chunk(tx, revision, actor)
+        if not (is_own_chunk or may_read(revision, actor)):
             raise NotFoundError(f"There is no revision {revision_id!r}. See: engine.revisions(id)")
+        if revision.before.quarantine != revision.after.quarantine and not actor.is_admin:
+            raise ScopeError(
+                f"{actor.user_id!r} may not undo the revision {revision_id!r}: only an admin takes "
+                "memory out of quarantine, or puts it there."
+            )
         for state in (revision.before, revision.after):
             if state.record is not None:
                 self._require_change(state.record, actor)
@@ -203,8 +213,9 @@ class Remembering(ReadingRecords):
 
         def change(state: RecordState) -> RecordState:
             old = state.record
+            aside = suspected(new, new.updated_at)
             if old is None:
-                return replace(state, record=new)
+                return replace(state, record=new, quarantine=state.quarantine or aside)
             if old.place != new.place:
                 raise ConfigurationError(
                     f"The id {new.id!r} is taken by a record of another scope. Use another id."
@@ -212,21 +223,21 @@ class Remembering(ReadingRecords):
             as_before = replace(new, created_at=old.created_at, updated_at=old.updated_at)
             if as_before == old:
                 return state
-            return replace(state, record=replace(as_before, updated_at=new.updated_at))
+            changed = replace(as_before, updated_at=new.updated_at)
+            return replace(state, record=changed, quarantine=state.quarantine or aside)
 
-        stored = self._records.change({new.id: change}, "update", now=new.updated_at)
-        return stored[new.id].record or new
+        stored = self._records.change({new.id: change}, "update", now=new.updated_at)[new.id]
+        if stored.quarantine is not None:
+            logger.warning("The record %s is quarantined. %s", new.id, stored.quarantine.reason)
+        return stored.record or new
 
-    def _may_show(self, tx: Transaction, revision: Revision, actor: Actor) -> bool:
-        """Return whether a revision hid a chunk, or showed it, that is the actor's to show.
-
-        An admin may show whatever is hidden, which is no more than its owner could see before.
-        """
+    def _hid_own_chunk(self, tx: Transaction, revision: Revision, actor: Actor) -> bool:
+        """Return whether a revision hid a chunk, or showed one, of the actor's own memory."""
         if revision.before.hiding is None and revision.after.hiding is None:
             return False
         mine = [partition_key("personal", visibility.owner_of("personal", actor))]
         target = [revision.target_id]
-        return actor.is_admin or bool(chunks.by_ids(tx, target, partitions=mine, now=self._clock()))
+        return bool(chunks.by_ids(tx, target, partitions=mine, now=self._clock()))
 
     def _require_change(self, record: MemoryRecord, actor: Actor) -> None:
         """Make sure that an actor may change a record; an admin may change agents' notes too.
@@ -245,7 +256,12 @@ def _words(text: str) -> str:
     return cleaned
 
 
-def _fitting(name: str, value: str, longest: int = MAX_THREAD_CHARS) -> str:
+def fitting(name: str, value: str, longest: int = MAX_THREAD_CHARS) -> str:
+    """Return a text that its column holds.
+
+    Raises:
+        ConfigurationError: It is too long.
+    """
     cleaned = clean_text(value)
     if len(cleaned) > longest:
         raise ConfigurationError(

@@ -15,6 +15,7 @@ from langchain_memengine.answers import (
     SearchResult,
 )
 from langchain_memengine.config import Ranking, ranking_named
+from langchain_memengine.engine.reading_records import sources_named
 from langchain_memengine.engine.writing import Writing
 from langchain_memengine.errors import ConfigurationError, MemEngineError
 from langchain_memengine.retrieval import visibility
@@ -23,7 +24,7 @@ from langchain_memengine.retrieval.file_reader import MANY_FILES
 from langchain_memengine.retrieval.query import Query, Vantage
 from langchain_memengine.retrieval.recall import Recalled, capped, fence_nonce
 from langchain_memengine.retrieval.sources import source_uri
-from langchain_memengine.storage import commits
+from langchain_memengine.storage import commits, quarantines
 from langchain_memengine.text.heads import split_heads
 from langchain_memengine.text.sanitize import as_utc, clean_text
 from langchain_memengine.types import (
@@ -113,11 +114,13 @@ class Searching(Writing):
         head: str | None = None,
         as_of: str | datetime | None = None,
     ) -> Explanation:
-        """Say why a chunk is, or is not, among the hits of a query.
+        """Say why a memory is, or is not, among the hits of a query.
 
         Args:
             query: What is asked.
-            chunk_id: Id of the chunk, or as much of its beginning as no other chunk has.
+            chunk_id: The id that a text or a record was added with, the path of a file, or the id
+                of a hit, of which a beginning that no other has is enough. Of a memory of several
+                chunks the one that stands highest is explained.
             k: Hits, at most; default: the ranking's own.
             ranking: A preset's name or a ranking of your own; default: the config's.
             filter: What may be returned; a plain mapping is a filter on metadata.
@@ -127,13 +130,14 @@ class Searching(Writing):
             as_of: A time or a head.
 
         Raises:
-            NotFoundError: There is no such chunk, or the actor may not read it.
+            NotFoundError: There is no such memory, or the actor may not read it.
             UnknownCommitError: A head is no memory commit of the thread.
         """
         asked = self._query(query, k, ranking, filter, actor)
         asked = self._seen_from(asked, thread_id, head, as_of)
+        sources = sources_named(chunk_id, actor or self.actor)
         with self._traffic.searching():
-            return explain(self._database, self._searcher, asked, chunk_id)
+            return explain(self._database, self._searcher, asked, chunk_id, sources)
 
     def recall(  # noqa: PLR0913  # keywords, as in `search`
         self,
@@ -189,6 +193,13 @@ class Searching(Writing):
             (*problems, *result.degraded),
             fence_nonce(self._secret, thread_id),
         )
+
+    def is_quarantined(self, source: str) -> bool:
+        """Return whether what has this source URI, or this name of a note, is set aside."""
+        given = (source, source_uri(self._sources[0].workspace_id, source))
+        with self._database.read() as tx:
+            known = quarantines.everything(tx)
+        return any(one.covers(uri) for one in known for uri in given)
 
     def record_access(self, hits: Sequence[Hit]) -> None:
         """Count hits that were of use; written in batches, at the latest when closing."""
@@ -314,9 +325,15 @@ class Searching(Writing):
         texts, problems = [], []
         for owner in dict.fromkeys(("", actor.user_id)):
             try:
-                texts.append(Workspace(self._notes, owner).read_memory())
+                text = Workspace(self._notes, owner).read_memory()
             except UnreadableFileError as error:
                 problems.append(f"pinned: {error}")
+            else:
+                aside = [name for name in memory_names(owner) if self.is_quarantined(name)]
+                if aside and text.strip():
+                    problems.append(f"pinned: {aside[0]} is quarantined")
+                else:
+                    texts.append(text)
         return "\n\n".join(text for text in texts if text.strip()), tuple(problems)
 
 

@@ -21,7 +21,9 @@ from langchain_memengine.retrieval.sources import TextChunks
 from langchain_memengine.storage import chunks, files
 from langchain_memengine.types import (
     Actor,
+    Origin,
     Progress,
+    Provenance,
     Scope,
 )
 from langchain_memengine.workspace.watcher import OnSuccess
@@ -102,6 +104,7 @@ class Writing(EngineParts):
         *,
         ids: Sequence[str | None] | None = None,
         scope: Scope | None = None,
+        origin: Origin = "app",
         actor: Actor | None = None,
         progress: Progress | bool = False,
     ) -> list[str]:
@@ -113,6 +116,8 @@ class Writing(EngineParts):
                 ``created_at`` or ``date`` is when it happened, for ages; else that is now.
             ids: The same id again replaces the text; twice in one call, the last one wins.
             scope: Who may read them; default: everyone if the actor is an admin, else the actor.
+            origin: Whose words they are; it decides how far they are trusted. ``personal`` says
+                who reads them: they are no facts about the person.
             actor: Who adds them.
             progress: ``True`` shows a bar; or a callback for (texts done, texts to do).
 
@@ -122,13 +127,17 @@ class Writing(EngineParts):
             StorageError: The database failed; whole batches before it are stored.
         """
         new = documents.new_documents(texts, metadatas, ids)
-        pieces = dict(self._pieces(new, scope, actor))
+        pieces = dict(self._pieces(new, scope, actor, origin))
         with _shown(progress, "Remembering", "text") as callback:
             self._indexer.put(pieces, callback)
         return [document.id for document in new]
 
     def _pieces(
-        self, new: Sequence[documents.NewDocument], scope: Scope | None, actor: Actor | None
+        self,
+        new: Sequence[documents.NewDocument],
+        scope: Scope | None,
+        actor: Actor | None,
+        origin: Origin = "app",
     ) -> list[tuple[str, TextChunks]]:
         """Return the source URI of each text with its chunks.
 
@@ -138,11 +147,16 @@ class Writing(EngineParts):
         actor = actor or self.actor
         scope = scope or visibility.default_scope(actor)
         visibility.require_write(scope, actor)
+        place = Provenance(
+            scope=scope,
+            owner=visibility.owner_of(scope, actor),
+            origin=origin,
+            trust=visibility.trust_of(origin, None, has_evidence=False),
+        )
         return [
             documents.chunks_of_document(
                 document,
-                scope=scope,
-                owner=visibility.owner_of(scope, actor),
+                place,
                 now=self._clock(),
                 chunk_tokens=self.config.chunk_tokens,
                 overlap_tokens=self.config.overlap_tokens,
@@ -156,6 +170,7 @@ class Writing(EngineParts):
         *,
         ids: Sequence[str | None] | None = None,
         scope: Scope | None = None,
+        origin: Origin = "app",
         actor: Actor | None = None,
         progress: Progress | bool = False,
     ) -> list[str]:
@@ -165,6 +180,7 @@ class Writing(EngineParts):
             [document.metadata for document in new],
             ids=ids if ids is not None else [document.id for document in new],
             scope=scope,
+            origin=origin,
             actor=actor,
             progress=progress,
         )

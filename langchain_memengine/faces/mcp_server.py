@@ -16,12 +16,12 @@ from langchain_memengine.engine.memory_engine import MemoryEngine
 from langchain_memengine.errors import MemEngineError, MissingDependencyError
 from langchain_memengine.retrieval.documents import document_id
 from langchain_memengine.retrieval.recall import Recalled
-from langchain_memengine.text.fencing import fenced
+from langchain_memengine.text.fencing import defused, fenced
 from langchain_memengine.types import (
     Actor,
     Filter,
 )
-from langchain_memengine.workspace.layout import daily_date, daily_name
+from langchain_memengine.workspace.layout import daily_date, daily_name, owner_prefix
 
 try:
     from mcp.server import MCPServer
@@ -107,7 +107,7 @@ class _Memory:
         """Remember a text: one self-contained fact or decision. Returns its id."""
         if not text.strip():
             raise ToolError("The text is empty. Say what to remember.")
-        (saved,) = self._engine.add_texts([text], actor=self._actor)
+        (saved,) = self._engine.add_texts([text], origin="assistant", actor=self._actor)
         return f"Saved. Id: {saved}"
 
     def memory_forget(self, id: str) -> str:  # noqa: A002  # the word a model expects
@@ -158,7 +158,11 @@ class _Memory:
         return tuple(dict.fromkeys(("", self._actor.user_id)))
 
     def _logged(self, day: date) -> str:
-        texts = (self._engine.read_daily(day, owner) for owner in self._owners)
+        texts = (
+            self._engine.read_daily(day, owner)
+            for owner in self._owners
+            if not self._engine.is_quarantined(owner_prefix(owner) + daily_name(day))
+        )
         return "\n\n".join(text for text in texts if text.strip())
 
 
@@ -176,7 +180,8 @@ def _explained(tool: Callable[P, str]) -> Callable[P, str]:
 
 
 def _shown(recalled: Recalled) -> str:
-    problems = "".join(f"\nPoorer than asked: {one}\n" for one in recalled.degraded)
+    told = (defused(" ".join(one.split())) for one in recalled.degraded)  # of file names, too
+    problems = "".join(f"\nPoorer than asked: {one}\n" for one in told)
     return (recalled.prompt_fragment() or _NOTHING) + problems
 
 

@@ -71,8 +71,9 @@ def memory_tools(
     ```
 
     The user comes from ``config["configurable"]["user_id"]`` or from the runtime context's
-    ``user_id``, never from the model; else the engine's actor asks. What is saved is that user's
-    own. A search counts what it returns as used; its hits are the message's artifact, as JSON.
+    ``user_id``, never from the model; else the engine's actor asks. What is saved only that user
+    reads; it is the agent's word, unverified, and no fact about the user. A search counts what it
+    returns as used; its hits are the message's artifact, as JSON.
 
     Args:
         engine: The memory.
@@ -137,7 +138,9 @@ class _MemoryTools:
             return "Nothing was saved: the text is empty."
         saved = uuid4().hex[:_ID_CHARS]
         actor = caller(self._engine, config)
-        self._engine.add_texts([text], ids=[saved], scope="personal", actor=actor)
+        self._engine.add_texts(
+            [text], ids=[saved], scope="personal", origin="assistant", actor=actor
+        )
         return f"Saved with the id {saved}."
 
     def forget(self, id: str, config: RunnableConfig) -> str:  # noqa: A002  # the model's word
@@ -178,9 +181,10 @@ class _MemoryTools:
 
 
 def shown(hits: Sequence[Hit]) -> str:
-    """Return hits as text for a model: fenced as data, each under a line with its id or place.
+    """Return hits as text for a model, fenced as data.
 
-    Texts are indented, so that none of them can pretend to be the next memory.
+    Each stands under a line that says which it is, and whose words it has. Texts are indented, so
+    that none of them can pretend to be the next memory.
     """
     if not hits:
         return _NOTHING
@@ -192,5 +196,6 @@ def shown(hits: Sequence[Hit]) -> str:
 def _name(hit: Hit) -> str:
     saved = document_id(hit.source)
     name = hit.location if saved is None else f"id {saved}"
+    whose = hit.receipt.origin + (", untrusted" if hit.receipt.trust == "untrusted" else "")
     when = f" · {hit.event_at:%Y-%m-%d}" if hit.event_at else ""
-    return " ".join(f"{name}{when}".split())
+    return " ".join(f"{name} · {whose}{when}".split())

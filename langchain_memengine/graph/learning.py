@@ -186,14 +186,14 @@ class GraphLearning:
             graph.set_meta(tx, _CHANGES, str(changes))
         return heard
 
-    def scrub(self) -> bool:
-        """Leave nothing that was forgotten in the graph's files; return whether that is done.
+    def scrub(self) -> str | None:
+        """Leave nothing that was forgotten in the graph's files; return where there is still.
 
         Raises:
             StorageError: The graph's database failed.
         """
         self.sync()
-        return not self._store.is_there or self._store.get().scrub()
+        return self._store.get().scrub() if self._store.is_there else None
 
     def evidence_for(
         self, reference: str, actor: Actor, scope: Scope | None = None

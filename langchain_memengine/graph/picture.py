@@ -104,6 +104,7 @@ def _svg(subgraph: Subgraph, memories: Mapping[str, str]) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
         f'width="{width}" height="{height}" role="img"><style>{_STYLE}</style>'
+        '<rect width="100%" height="100%" fill="#fff"/>'  # also where a notebook is dark
         '<defs><marker id="to" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" '
         'markerHeight="7" orient="auto"><path d="M0 0 8 4 0 8z" fill="#999" stroke="none"/>'
         f"</marker></defs>{''.join(parts)}</svg>"

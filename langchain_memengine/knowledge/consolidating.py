@@ -6,7 +6,7 @@ noted by its id, a merged note is superseded. So an undo, in whatever order, lea
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -26,7 +26,13 @@ from langchain_memengine.retrieval.embedding_cache import EmbeddingCache, FloatA
 from langchain_memengine.retrieval.record_chunks import chunks_of_record, record_source
 from langchain_memengine.retrieval.records import Change, RecordKeeper, taken_over
 from langchain_memengine.retrieval.visibility import THREAD_OWNERS, TRUSTS
-from langchain_memengine.storage import embeddings, hidden_chunks, records, revisions
+from langchain_memengine.storage import (
+    embeddings,
+    hidden_chunks,
+    quarantines,
+    records,
+    revisions,
+)
 from langchain_memengine.storage.chunk_values import SHARED_PARTITION, StoredChunk
 from langchain_memengine.storage.database import Database, Transaction
 from langchain_memengine.storage.record_values import (
@@ -117,7 +123,8 @@ class Consolidation:
         for done, key in enumerate(keys, start=1):
             with self._database.read() as tx:
                 stored = hidden_chunks.candidates(tx, key, _SOURCES)
-                texts = [_of_chunk(one) for one in stored if not _is_left_alone(one)]
+                aside = quarantines.hidden_sources(tx)
+                texts = [_of_chunk(one) for one in stored if not _is_left_alone(one, aside)]
                 plan = _joined(plan, self._found(tx, texts, "hidden"))
             if progress is not None:
                 progress(done, len(keys) + 1)
@@ -278,8 +285,8 @@ def _is_consolidated(partition: str) -> bool:
     return partition == SHARED_PARTITION or is_user
 
 
-def _is_left_alone(chunk: StoredChunk) -> bool:
-    return chunk.path.rpartition("/")[2] in _LEFT_ALONE
+def _is_left_alone(chunk: StoredChunk, aside: Collection[str]) -> bool:
+    return chunk.path.rpartition("/")[2] in _LEFT_ALONE or chunk.source in aside
 
 
 def _is_valid_for_ever(note: MemoryRecord) -> bool:

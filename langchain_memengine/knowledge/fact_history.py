@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from langchain_memengine.shown import Shown
 from langchain_memengine.storage.record_values import MemoryRecord, Supersession
 
 
 @dataclass(frozen=True, slots=True)
-class FactVersion:
+class FactVersion(Shown):
     """A fact, and how long it held.
 
     Attributes:

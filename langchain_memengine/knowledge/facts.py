@@ -19,7 +19,7 @@ from langchain_memengine.knowledge.own_lines import OwnLines
 from langchain_memengine.models.extracting import Extractor
 from langchain_memengine.models.fact_prompts import ExtractedFacts, facts_prompt
 from langchain_memengine.retrieval.current_records import all_known
-from langchain_memengine.retrieval.records import RecordKeeper
+from langchain_memengine.retrieval.records import RecordKeeper, suspected
 from langchain_memengine.storage import jobs
 from langchain_memengine.storage.database import Database, Transaction
 from langchain_memengine.storage.job_values import Effect, Job, JobContext, NewJob
@@ -91,7 +91,7 @@ class FactExtraction:
         new = self._unknown(proven, lesson, context.now)
         logger.info("%d facts, %d proven, %d new", len(reply.facts), len(proven), len(new))
         keep = self._keeper.prepared(
-            {record.id: _added(record) for record in new},
+            {record.id: _added(record, context.now) for record in new},
             "add",
             now=context.now,
             commit_id=job.commit_id,
@@ -108,13 +108,18 @@ class FactExtraction:
     def _unknown(
         self, proven: Sequence[MemoryRecord], lesson: Lesson, now: datetime
     ) -> list[MemoryRecord]:
-        """Return the facts that are not current yet where the lesson's branch can see."""
+        """Return the facts that are not current yet where the lesson's branch can see.
+
+        Saying again what was quarantined does not bring it back.
+        """
         places = list({record.place for record in proven})
         if not places:
             return []
         wanted = RecordFilter(origin="llm_extract", valid_at=now)
         with self._database.read() as tx:
-            known = all_known(tx, places, wanted, current=True, head=lesson.commit_id)
+            known = all_known(
+                tx, places, wanted, current=True, head=lesson.commit_id, quarantined=True
+            )
         keys = {_key(record) for record in known if is_fact(record)}
         return [record for record in proven if _key(record) not in keys]
 
@@ -124,9 +129,19 @@ def _key(record: MemoryRecord) -> FactKey:
     return record.place, subject_of(record), relation_of(record), text_key(record.text)
 
 
-def _added(record: MemoryRecord) -> Callable[[RecordState], RecordState]:
-    """Return the change that adds a record, unless it is there."""
-    return lambda state: state if state.record is not None else replace(state, record=record)
+def _added(record: MemoryRecord, now: datetime) -> Callable[[RecordState], RecordState]:
+    """Return the change that adds a record, unless it is there.
+
+    One person's orders to an agent must not become a note that everyone's agents read.
+    """
+    aside = suspected(record, now)
+
+    def change(state: RecordState) -> RecordState:
+        if state.record is not None:
+            return state
+        return replace(state, record=record, quarantine=state.quarantine or aside)
+
+    return change
 
 
 def _revision_job(job: Job, person: str, new: Sequence[MemoryRecord]) -> NewJob:

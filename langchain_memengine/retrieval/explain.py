@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+
 import numpy as np
 
 from langchain_memengine.answers import (
@@ -11,7 +13,7 @@ from langchain_memengine.answers import (
 from langchain_memengine.config import Ranking
 from langchain_memengine.retrieval.query import Query, RankedView, Stopwatch
 from langchain_memengine.retrieval.search import Searcher
-from langchain_memengine.storage import chunks, hidden_chunks
+from langchain_memengine.storage import chunks, hidden_chunks, quarantines
 from langchain_memengine.storage.chunk_values import StoredChunk
 from langchain_memengine.storage.database import Database, Transaction
 from langchain_memengine.text.sanitize import clean_text
@@ -20,22 +22,36 @@ from langchain_memengine.types import (
 )
 
 
-def explain(database: Database, searcher: Searcher, query: Query, chunk_id: str) -> Explanation:
-    """Return where a chunk stands in the answer to a query, and why.
+def explain(
+    database: Database, searcher: Searcher, query: Query, name: str, sources: Sequence[str] = ()
+) -> Explanation:
+    """Return where a memory stands in the answer to a query, and why.
+
+    Args:
+        database: Where it is stored.
+        searcher: Who answers.
+        query: What is asked.
+        name: A chunk's id, or the beginning of it, or a file's path.
+        sources: URIs of the texts and records that the name may also mean. Of a memory of several
+            chunks the one that stands highest is explained.
 
     Raises:
-        NotFoundError: No chunk, or several, that the actor may read have an id that begins so.
+        NotFoundError: The actor may read nothing of this name, or several chunks begin so.
     """
     with database.read() as tx:
-        stored = chunks.by_id(tx, clean_text(chunk_id), partitions=query.partitions)
-    chunk_id = stored.id
+        meant = _meant(tx, query, clean_text(name), sources)
+    stored, chunk_id = meant[0], meant[0].id
     if query.asks_nothing:
         return Explanation(chunk_id, found=False, reason="The query asks for nothing.")
     vector, degraded = searcher.query_vector(query.text)
     answer = searcher.search(query)
     with database.read() as tx:
+        aside = quarantines.hidden_sources(tx)
         everything = searcher.rank(tx, query, vector, chunks.count(tx), Stopwatch())
-        rank, hit = _standing(tx, searcher, query, everything, chunk_id)
+        rank, hit = _standing(tx, searcher, query, everything, {one.id for one in meant})
+        if hit is not None:
+            chunk_id = hit.id
+            stored = next(one for one in meant if one.id == chunk_id)
         stand_in = _stand_in(tx, query, stored)
         is_valid = stored.num in chunks.visible_by_num(
             tx, [stored.num], partitions=query.partitions, now=query.now
@@ -44,7 +60,7 @@ def explain(database: Database, searcher: Searcher, query: Query, chunk_id: str)
     if found is not None:
         return Explanation(chunk_id, found=True, reason=_why(found), rank=rank, hit=found)
     unseen = None if is_valid else "It is not valid at this time (valid_from, expires_at)."
-    unseen = unseen or _why_hidden(stored, everything)
+    unseen = unseen or _why_hidden(stored, everything, aside)
     if unseen is not None:
         return Explanation(chunk_id, found=False, reason=unseen)
     if stand_in is not None and _place(everything, stand_in.num) is not None:
@@ -62,7 +78,16 @@ def explain(database: Database, searcher: Searcher, query: Query, chunk_id: str)
     return Explanation(chunk_id, found=False, reason=reason, rank=rank, hit=hit)
 
 
-def _why_hidden(stored: StoredChunk, everything: RankedView) -> str | None:
+def _meant(
+    tx: Transaction, query: Query, name: str, sources: Sequence[str]
+) -> Sequence[StoredChunk]:
+    found = name and chunks.of_memory(tx, sources, path=name, partitions=query.partitions)
+    return found or [chunks.by_id(tx, name.lower(), partitions=query.partitions)]
+
+
+def _why_hidden(stored: StoredChunk, everything: RankedView, aside: frozenset[str]) -> str | None:
+    if stored.source in aside:
+        return "It is quarantined: an admin can release it."
     if stored.source in everything.hidden:
         return "It was superseded: another memory took its place."
     if stored.commit_id in everything.hidden:
@@ -84,11 +109,11 @@ def _place(everything: RankedView, num: int) -> int | None:
 
 
 def _standing(
-    tx: Transaction, searcher: Searcher, query: Query, everything: RankedView, chunk_id: str
+    tx: Transaction, searcher: Searcher, query: Query, everything: RankedView, ids: Collection[str]
 ) -> tuple[int | None, Hit | None]:
-    """Return (rank, hit) of a chunk among all that had a reason to be a hit."""
+    """Return (rank, hit) of the best of some chunks among all that had a reason to be a hit."""
     for rank, hit in enumerate(searcher.hits(tx, query, everything), start=1):
-        if hit.id == chunk_id:
+        if hit.id in ids:
             return rank, hit
     return None, None
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langchain_memengine.config import Ranking
+from langchain_memengine.retrieval.blas_threads import ONE_BLAS_THREAD
 from langchain_memengine.retrieval.decay import Floats, rescore
 
 Ints = NDArray[np.int64]
@@ -284,5 +285,6 @@ def diversify(
         pick = int(np.argmax(value))
         chosen.append(pick)
         left[pick] = False
-        nearest = np.maximum(nearest, vectors @ vectors[pick])
+        with ONE_BLAS_THREAD:
+            nearest = np.maximum(nearest, vectors @ vectors[pick])
     return order[chosen]

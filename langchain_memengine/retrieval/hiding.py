@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from langchain_memengine.retrieval.partitions import Partition
+from langchain_memengine.retrieval.partition import Partition
 from langchain_memengine.retrieval.view import View
 from langchain_memengine.storage import hidden_chunks
 from langchain_memengine.storage.database import Counters, Transaction

@@ -70,7 +70,7 @@ class Postings:
         self._vocabulary: defaultdict[str, int] = defaultdict(count().__next__)
         self._base = _Segment.build(nothing, nothing, nothing, 0)
         self._delta: dict[int, tuple[array[int], array[int]]] = {}
-        self._delta_terms: dict[int, list[int]] = {}
+        self._delta_terms: dict[int, array[int]] = {}
         self._delta_size = 0
         self._frequency = GrowingArray(np.int64)
 
@@ -149,8 +149,9 @@ class Postings:
         in_base = np.flatnonzero(np.isin(self._base.slots, np.asarray(slots, np.int32)))
         terms = np.searchsorted(self._base.starts, in_base, side="right") - 1
         np.subtract.at(self._frequency.values, terms, 1)
+        nothing = array("i")
         for slot in slots:
-            self._frequency.values[self._delta_terms.get(slot, [])] -= 1
+            self._frequency.values[self._delta_terms.get(slot, nothing)] -= 1
 
     def _counted(self, documents: Sequence[Words], first: int) -> tuple[Ints32, Ints32, Ints32]:
         """Return (term, slot, count) of every posting of new documents, by slot."""
@@ -171,7 +172,7 @@ class Postings:
             posting = self._delta.setdefault(term, (array("i"), array("i")))
             posting[0].append(slot)
             posting[1].append(times)
-            self._delta_terms.setdefault(slot, []).append(term)
+            self._delta_terms.setdefault(slot, array("i")).append(term)
         self._delta_size += len(terms)
 
     def _merge(

@@ -15,15 +15,24 @@ from langchain_memengine.errors import NotFoundError, StorageError, StoreBusyErr
 from langchain_memengine.retrieval.indexing import Indexer
 from langchain_memengine.retrieval.record_chunks import chunks_of_record, record_source
 from langchain_memengine.retrieval.sources import TextChunks
-from langchain_memengine.storage import hidden_chunks, records, revisions, supersessions
-from langchain_memengine.storage.database import Database, Transaction, from_ms, to_ms
+from langchain_memengine.storage import (
+    hidden_chunks,
+    quarantines,
+    records,
+    revisions,
+    supersessions,
+)
+from langchain_memengine.storage.database import Database, Transaction
 from langchain_memengine.storage.job_values import Effect
 from langchain_memengine.storage.record_values import (
+    MemoryRecord,
+    Quarantine,
     RecordState,
     Revision,
     RevisionKind,
     Supersession,
 )
+from langchain_memengine.text.suspicion import suspicion
 
 _ATTEMPTS = 5
 _RANDOM_DIGITS = 20
@@ -148,7 +157,7 @@ class RecordKeeper:
             others = [one for one in old.superseded_by if one.new_id != new_id]
             new = Supersession(old_id, new_id, commit_id, now, confidence)
             in_order = sorted([*others, new], key=lambda one: one.new_id)
-            return RecordState(old.record, tuple(in_order))
+            return replace(old, superseded_by=tuple(in_order))
 
         self.change({old_id: change}, "supersede", now=now, commit_id=commit_id)
 
@@ -191,7 +200,6 @@ class RecordKeeper:
 
 def taken_over(new: Supersession) -> Change:
     """Return the change that lets another record take the place of one, unless that is gone."""
-    new = replace(new, at=from_ms(to_ms(new.at)))  # as it comes back, for an undo to know it again
 
     def change(state: RecordState) -> RecordState:
         if state.record is None or any(s.new_id == new.new_id for s in state.superseded_by):
@@ -202,14 +210,27 @@ def taken_over(new: Supersession) -> Change:
     return change
 
 
+def suspected(record: MemoryRecord, now: datetime) -> Quarantine | None:
+    """Return the quarantine of a new record that looks like an attempt to steer an agent.
+
+    Only what no person vouches for, or what everyone's agents read, is suspected.
+    """
+    if record.origin in {"user", "app"} or record.scope == "personal":
+        return None
+    reason = suspicion(record.text)
+    return Quarantine(record_source(record.id), reason, "", now) if reason else None
+
+
 def _states(tx: Transaction, ids: Mapping[str, Change]) -> dict[str, RecordState]:
     found = records.by_ids(tx, ids)
     by_old: dict[str, list[Supersession]] = {}
     for one in supersessions.of_records(tx, ids):
         by_old.setdefault(one.old_id, []).append(one)
-    hidings = hidden_chunks.of_chunks(tx, list(ids))
+    hidings, aside = hidden_chunks.of_chunks(tx, list(ids)), quarantines.of_targets(tx, ids)
     return {
-        one: RecordState(found.get(one), tuple(by_old.get(one, ())), hidings.get(one))
+        one: RecordState(
+            found.get(one), tuple(by_old.get(one, ())), hidings.get(one), aside.get(one)
+        )
         for one in ids
     }
 
@@ -232,10 +253,12 @@ def _store(
     )
     for one in changed:
         record = after[one].record
-        if record is not None and record != before[one].record:
-            records.put(tx, record)
-        elif record is None and before[one].record is not None:
+        if record is None:
             records.remove(tx, [one])
+        elif record != before[one].record:
+            records.put(tx, record)
+        if after[one].quarantine != before[one].quarantine:
+            quarantines.put(tx, one, after[one].quarantine)
         if after[one].superseded_by != before[one].superseded_by:
             supersessions.replace(tx, one, after[one].superseded_by)
     revisions.add(

@@ -7,15 +7,13 @@ rows of it one after the other, which is about twice as fast as a dot product fo
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import LibController, ThreadpoolController
 
+from langchain_memengine.retrieval.blas_threads import ONE_BLAS_THREAD
 from langchain_memengine.retrieval.growing import GrowingArray
 
 FloatArray = NDArray[np.float32]
@@ -58,46 +56,6 @@ class _Subset(NamedTuple):
     mask: NDArray[np.bool_]
     slots: NDArray[np.int64]
     vectors: FloatArray
-
-
-class OneBlasThread:
-    """Keeps products on one thread: a second one spins longer than it helps, at any size here.
-
-    The limit is the process's. Of several threads inside at once, the first to enter sets it and
-    the last to leave puts back what was there.
-    """
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._inside = 0
-        self._before: list[int] = []
-
-    def __enter__(self) -> None:
-        """Set the limit, unless another thread has."""
-        with self._lock:
-            self._inside += 1
-            if self._inside == 1:
-                self._before = [library.num_threads for library in _blas_libraries()]
-                for library in _blas_libraries():
-                    library.set_num_threads(1)
-
-    def __exit__(self, *_: object) -> None:
-        """Lift the limit, unless another thread is still inside."""
-        with self._lock:
-            self._inside -= 1
-            if not self._inside:
-                for library, threads in zip(_blas_libraries(), self._before, strict=True):
-                    library.set_num_threads(threads)
-
-
-ONE_BLAS_THREAD = OneBlasThread()
-
-
-@cache
-def _blas_libraries() -> Sequence[LibController]:
-    """Return the handles themselves: the limit of threadpoolctl costs ten times as much."""
-    libraries: list[LibController] = ThreadpoolController().select(user_api="blas").lib_controllers
-    return libraries
 
 
 def _whole_groups(slots: int) -> int:

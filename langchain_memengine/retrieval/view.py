@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from langchain_memengine.retrieval.partition import Partition
 from langchain_memengine.retrieval.surroundings import NOBODY
 from langchain_memengine.retrieval.vector_matrix import Unrelated
-
-if TYPE_CHECKING:
-    from langchain_memengine.retrieval.partitions import Partition
 
 Ints = NDArray[np.int64]
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from sqlalchemy import bindparam, or_, select
 
+from langchain_memengine.storage import quarantines
 from langchain_memengine.storage.database import Transaction
 from langchain_memengine.storage.schema import (
     chunks,
@@ -81,6 +82,22 @@ def referred(
         )
         found.extend(ReferredChunk(*row) for row in rows)
     return sorted(found)
+
+
+def quarantined(tx: Transaction, references: Sequence[str]) -> frozenset[str]:
+    """Return those of these ids of chunks, or URIs of texts, that are quarantined."""
+    aside = quarantines.hidden_sources(tx)
+    if not aside:
+        return frozenset()
+    found = {one for one in references if one in aside}
+    for batch in batches(references):
+        rows = tx.connection.execute(
+            select(chunks.c.id, chunks.c.source).where(
+                chunks.c.store_id == tx.store_id, chunks.c.id.in_(batch)
+            )
+        )
+        found.update(one for one, source in rows if source in aside)
+    return frozenset(found)
 
 
 def removed_since(tx: Transaction, seq: int) -> list[str]:

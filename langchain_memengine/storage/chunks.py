@@ -250,11 +250,29 @@ def by_id(tx: Transaction, chunk_id: str, *, partitions: Sequence[str]) -> Store
     rows = tx.connection.execute(_BY_ID, wanted).all()
     if not chunk_id or not rows:
         raise NotFoundError(
-            f"There is no memory with the id {chunk_id!r}. Use an id from a search result."
+            f"There is no memory with the id {chunk_id!r}. Name a hit by its id, a text by the id "
+            "it was added with, or a file by its path."
         )
     if len(rows) > 1:
         raise NotFoundError(f"Several memories have ids that begin with {chunk_id!r}. Give more.")
     return StoredChunk._make(rows[0])
+
+
+def of_memory(
+    tx: Transaction, sources: Sequence[str], *, path: str, partitions: Sequence[str]
+) -> list[StoredChunk]:
+    """Return the chunks of some sources, or else of the files with a path, in their order."""
+    for meant in (chunks.c.source.in_(sources), chunks.c.path == path):
+        rows = tx.connection.execute(
+            STORED.where(
+                chunks.c.store_id == tx.store_id,
+                meant,
+                chunks.c.partition_key.in_(partitions),
+            ).order_by(chunks.c.source, chunks.c.ord)
+        ).all()
+        if rows:
+            return list(map(StoredChunk._make, rows))
+    return []
 
 
 def scopes_of_sources(tx: Transaction, sources: Sequence[str]) -> dict[str, tuple[Scope, str]]:

@@ -13,16 +13,19 @@ from sqlalchemy import Connection, bindparam, select, update
 from sqlalchemy.exc import DBAPIError
 
 from langchain_memengine.errors import StorageError
-from langchain_memengine.storage import dialects, migrations
+from langchain_memengine.storage import dialects, migrations, sqlite
 from langchain_memengine.storage.schema import (
     counters,
     meta,
 )
-from langchain_memengine.storage.statements import HotQuery
+from langchain_memengine.storage.statements import HotQuery, control
 
 CHANGES = "changes"
 ACCESSES = "accesses"
 COMMITS = "commits"
+
+MAX_IDLE_READERS = 8
+"""Connections that are kept for reading while nobody reads; more threads open more."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _COUNTERS = HotQuery(
@@ -161,10 +164,9 @@ class Database:
         self.on_queued_jobs: Callable[[], None] = _tell_nobody
         self._schema = schema
         self._engine = dialects.connect(url, busy_timeout_ms=busy_timeout_ms, read_only=read_only)
+        self._dialect = dialects.dialect_of(self._engine)
         self._gate: contextlib.AbstractContextManager[object] = (
-            threading.RLock()
-            if dialects.is_in_memory(self._engine.url)
-            else contextlib.nullcontext()
+            threading.RLock() if sqlite.is_in_memory(self._engine.url) else contextlib.nullcontext()
         )
         self._readers: list[Connection] = []
         self._closed = False
@@ -182,7 +184,8 @@ class Database:
                 if self._schema.counts_changes:
                     _require_counters(tx.connection, self.store_id)
         else:
-            with self._writing() as connection:
+            # Processes that open an empty server at the same time must not make tables twice.
+            with self._writing(log.name) as connection:
                 migrations.migrate(connection, to_ms(now), steps, log)
                 if self._schema.counts_changes:
                     _ensure_counters(connection, self.store_id)
@@ -192,61 +195,96 @@ class Database:
         """Open a consistent view of the store.
 
         Raises:
+            StoreUnreachableError: The database server does not answer.
             StorageError: The database failed.
         """
-        with self._gate, _named_errors():
-            connection = self._idle_reader()
+        with self._gate, self._named_errors():
+            connection = self._begun_reader()
             try:
-                dialects.begin_read(connection)
                 yield Transaction(connection, self.store_id)
-                dialects.end_read(connection)
+                control(connection, "COMMIT")
             except BaseException:
-                connection.close()
+                _close(connection)
                 raise
-            self._readers.append(connection)
+            if len(self._readers) < MAX_IDLE_READERS:
+                self._readers.append(connection)
+            else:
+                connection.close()
 
-    def _idle_reader(self) -> Connection:
-        """Return a connection that reads: taking one from the pool costs more than a query."""
+    def _begun_reader(self) -> Connection:
+        """Return a connection with a view: taking one from the pool costs more than a query."""
         self._require_open()
+        while True:
+            connection, is_idle = self._reader()
+            try:
+                control(connection, self._dialect.BEGIN_READ)
+            except DBAPIError as error:
+                _close(connection)
+                if not (is_idle and error.connection_invalidated):
+                    raise
+            else:
+                return connection
+
+    def _reader(self) -> tuple[Connection, bool]:
+        """Return a connection that reads, and whether it waited and may have been lost."""
         try:
-            return self._readers.pop()
+            return self._readers.pop(), True
         except IndexError:
-            return dialects.reader(self._engine)
+            connection = self._dialect.reader(self._engine)
+            connection.begin()  # SQLAlchemy sees one long transaction on it
+            return connection, False
 
     @contextlib.contextmanager
-    def write(self) -> Iterator[Transaction]:
+    def write(self, *, alone: bool = True) -> Iterator[Transaction]:
         """Open a transaction that commits at the end of the block, or leaves nothing behind.
+
+        Args:
+            alone: Whether no other transaction may write to the store meanwhile, so that what is
+                read stays true until the commit. Without, on a server, each statement must find
+                and lock for itself what it changes.
 
         Raises:
             StoreBusyError: Another process held the write lock too long.
+            StoreUnreachableError: The database server does not answer.
             StorageFullError: The disk is full.
             StorageError: The store is read-only, or the database failed.
         """
         if self.read_only:
             raise StorageError("This engine was opened with read_only=True; nothing was stored.")
-        with self._writing() as connection:
+        lock = f"{self._schema.log.name} {self.store_id}" if alone else None
+        with self._writing(lock) as connection:
             tx = Transaction(connection, self.store_id)
             yield tx
         if tx.queued_jobs:
             self.on_queued_jobs()
 
     @contextlib.contextmanager
-    def _writing(self) -> Iterator[Connection]:
+    def _writing(self, lock: str | None) -> Iterator[Connection]:
         self._require_open()
-        with self._gate, _named_errors(), self._engine.connect() as connection:
-            connection.execution_options(**{dialects.WRITE: True})
-            with connection.begin():
-                yield connection
+        with (
+            self._gate,
+            self._named_errors(),
+            self._engine.connect() as connection,
+            self._dialect.writing(connection, lock),
+        ):
+            yield connection
 
-    def scrub(self) -> bool:
-        """Leave nothing of deleted rows in the database's files; return whether that is done.
+    @contextlib.contextmanager
+    def _named_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except DBAPIError as error:
+            raise self._dialect.named_error(error) from error
+
+    def scrub(self) -> str | None:
+        """Leave nothing of deleted rows in the database's files; return where there is still.
 
         Raises:
             StorageError: The database failed.
         """
         self._require_open()
-        with self._gate, _named_errors():
-            return dialects.empty_log(self._engine)
+        with self._gate, self._named_errors():
+            return self._dialect.scrub(self._engine)
 
     def _require_open(self) -> None:
         if self._closed:
@@ -256,7 +294,7 @@ class Database:
         """Close every connection. Closing twice is fine."""
         self._closed = True
         while self._readers:
-            self._readers.pop().close()
+            _close(self._readers.pop())
         self._engine.dispose()
 
 
@@ -296,12 +334,10 @@ class LazyDatabase:
             self._database.close()
 
 
-@contextlib.contextmanager
-def _named_errors() -> Iterator[None]:
-    try:
-        yield
-    except DBAPIError as error:
-        raise dialects.named_error(error) from error
+def _close(connection: Connection) -> None:
+    """Close a connection, which may have broken: then there is nothing to roll back."""
+    with contextlib.suppress(DBAPIError):
+        connection.close()
 
 
 def _missing_counters(connection: Connection, store_id: str) -> list[str]:

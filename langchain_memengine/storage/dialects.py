@@ -1,41 +1,64 @@
-"""What differs between databases: connecting, upserting, and the names of their errors."""
+"""What differs between databases, behind one interface."""
 
 from __future__ import annotations
 
-import os
-import sqlite3
-import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any
-from urllib.parse import quote
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
 
-from sqlalchemy import URL, Connection, Engine, Select, Table, create_engine, event, make_url
-from sqlalchemy.dialects.sqlite import insert
+from sqlalchemy import URL, Connection, Engine, Insert, Select, Table, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
-from sqlalchemy.pool import StaticPool
 
-from langchain_memengine.errors import (
-    ConfigurationError,
-    StorageError,
-    StorageFullError,
-    StoreBusyError,
-)
-
-_SQLITE_DRIVERS = ("sqlite", "sqlite+pysqlite")
-
-WRITE = "memengine_write"
-"""Execution option of a connection that will write: its transaction takes the lock at once."""
+from langchain_memengine.errors import ConfigurationError, StorageError
+from langchain_memengine.storage import mysql, postgresql, sqlite
 
 
-def is_in_memory(url: URL) -> bool:
-    """Return whether a SQLite URL names no file."""
-    return url.database in {None, "", ":memory:"}
+class Dialect(Protocol):
+    """What is done differently on each database; a module for each.
+
+    Attributes:
+        BEGIN_READ: Statement that opens a consistent view.
+    """
+
+    BEGIN_READ: str
+
+    def connect(self, url: URL, *, busy_timeout_ms: int, read_only: bool) -> Engine:
+        """Return an engine with the settings the store's promises need."""
+
+    def reader(self, engine: Engine) -> Connection:
+        """Return a connection that only reads; views on it are opened and ended by hand."""
+
+    def writing(self, connection: Connection, lock: str | None) -> AbstractContextManager[None]:
+        """Open a transaction; one that names a lock has it to itself until the commit."""
+
+    def scrub(self, engine: Engine) -> str | None:
+        """Leave nothing of deleted rows in the database's files; return where there is still."""
+
+    def damage(self, connection: Connection, *, thorough: bool) -> list[str] | None:
+        """Return what is wrong with the database's files; ``None`` where that cannot be told."""
+
+    def upsert(self, table: Table, names: Sequence[str], add: str | None) -> Insert:
+        """Return the statement that inserts rows, or replaces columns of those that exist."""
+
+    def insert_unless_taken(
+        self, connection: Connection, table: Table, row: Mapping[str, Any], key: Sequence[str]
+    ) -> int | None:
+        """Insert a row and return its number; ``None`` where the unique ``key`` exists."""
+
+    def named_error(self, error: DBAPIError) -> StorageError:
+        """Return the error of this package for one of SQLAlchemy's."""
 
 
-def file_url(path: Path) -> str:
-    """Return the URL of a SQLite file, whatever characters its path has."""
-    return "sqlite:///" + str(path).replace("%", "%25").replace("?", "%3F")
+_SUPPORTED: Mapping[str, Dialect] = {
+    "sqlite": sqlite,
+    "sqlite+pysqlite": sqlite,
+    "postgresql": postgresql,
+    "postgresql+psycopg": postgresql,
+    "mysql": mysql,
+    "mysql+pymysql": mysql,
+    "mariadb": mysql,
+    "mariadb+pymysql": mysql,
+}
 
 
 def connect(database_url: str, *, busy_timeout_ms: int, read_only: bool = False) -> Engine:
@@ -43,120 +66,28 @@ def connect(database_url: str, *, busy_timeout_ms: int, read_only: bool = False)
 
     Raises:
         ConfigurationError: The URL is malformed or names a database that is not supported.
+        MissingDependencyError: The driver of the database is not installed.
         StorageError: Read-only, and there is no such file.
     """
     try:
         url = make_url(database_url)
-        if url.drivername in _SQLITE_DRIVERS:
-            return _connect_sqlite(url, busy_timeout_ms=busy_timeout_ms, read_only=read_only)
+        if url.drivername in _SUPPORTED:
+            dialect = _SUPPORTED[url.drivername]
+            return dialect.connect(url, busy_timeout_ms=busy_timeout_ms, read_only=read_only)
     except (ArgumentError, ValueError) as error:  # a port that is no number is a ValueError
         # The URL itself is not shown: it may hold a password.
         raise ConfigurationError(
             f"database_url is no database URL ({error}). Example: sqlite:///memory.sqlite"
         ) from error
-    raise ConfigurationError(f"Unsupported database {url.drivername!r}. Supported: sqlite:///PATH.")
+    raise ConfigurationError(
+        f"Unsupported database {url.drivername!r}. Supported: sqlite:///PATH, "
+        "postgresql+psycopg://USER@HOST/NAME, mysql+pymysql://USER@HOST/NAME (MariaDB as well)."
+    )
 
 
-def _connect_sqlite(url: URL, *, busy_timeout_ms: int, read_only: bool) -> Engine:
-    if read_only:
-        _require_file(url)
-        url = _unshared(url)
-    arguments: dict[str, Any] = {"check_same_thread": False, "timeout": busy_timeout_ms / 1000}
-    if is_in_memory(url):
-        # One connection is the database; `Database` lets one thread in at a time.
-        engine = create_engine(url, poolclass=StaticPool, connect_args=arguments)
-    else:
-        engine = create_engine(url, connect_args=arguments)
-
-    @event.listens_for(engine, "connect")
-    def _on_connect(connection: sqlite3.Connection, _record: object) -> None:
-        connection.isolation_level = None  # the driver must not begin transactions of its own
-        pragmas = ["foreign_keys = ON", f"busy_timeout = {busy_timeout_ms}", "cache_size = -32000"]
-        # What is deleted is overwritten, so that forgotten words are not left in free pages.
-        pragmas += (
-            ["query_only = ON"] if read_only else ["synchronous = FULL", "secure_delete = ON"]
-        )
-        if not (read_only or is_in_memory(url)):
-            pragmas.append("journal_mode = WAL")
-        for pragma in pragmas:
-            connection.execute(f"PRAGMA {pragma}")
-
-    @event.listens_for(engine, "begin")
-    def _on_begin(connection: Connection) -> None:
-        # A deferred transaction that turns into a writer fails at once with SQLITE_BUSY_SNAPSHOT,
-        # whatever the time-out says.
-        if connection.get_execution_options().get(WRITE):
-            connection.exec_driver_sql("BEGIN IMMEDIATE")
-
-    return engine
-
-
-def empty_log(engine: Engine) -> bool:
-    """Move SQLite's write-ahead log into the database and empty it; return whether it is empty.
-
-    It is not while another process reads: the log goes on holding what was deleted.
-    """
-    with engine.connect() as connection:
-        busy, _, _ = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()
-    return not busy
-
-
-def reader(engine: Engine) -> Connection:
-    """Return a connection for :func:`begin_read`; SQLAlchemy sees one long transaction on it."""
-    connection = engine.connect()
-    connection.begin()
-    return connection
-
-
-def begin_read(connection: Connection) -> None:
-    """Open a consistent view of the database; SQLAlchemy's own way costs as much as a query."""
-    _control(connection, "BEGIN")
-
-
-def end_read(connection: Connection) -> None:
-    """Close the view that :func:`begin_read` opened."""
-    _control(connection, "COMMIT")
-
-
-def _control(connection: Connection, statement: str) -> None:
-    try:
-        connection.connection.cursor().execute(statement)
-    except sqlite3.Error as error:
-        raise DBAPIError.instance(statement, None, error, sqlite3.Error) from error
-
-
-def _require_file(url: URL) -> None:
-    """Refuse a missing file: SQLite makes an empty one even for a reader."""
-    path = url.database or ""
-    if not (is_in_memory(url) or path.startswith("file:") or Path(path).exists()):
-        raise StorageError(
-            f"There is no database at {path} and read_only=True forbids to make one. "
-            "Open it once without read_only."
-        )
-
-
-def _unshared(url: URL) -> URL:
-    """Return a URL that opens a file of a read-only file system, where SQLite can share no memory.
-
-    Nobody writes there, so that nothing need be shared. A log that was left behind must be read,
-    and SQLite says whether it can.
-
-    Raises:
-        StorageError: Others may write into the folder and this user may not.
-    """
-    path = Path(url.database or "")
-    if sys.platform == "win32" or not path.is_file() or path.with_name(f"{path.name}-wal").exists():
-        return url
-    if os.statvfs(path).f_flag & os.ST_RDONLY:
-        query = {**url.query, "uri": "true", "mode": "ro", "immutable": "1"}
-        return url.set(database=f"file:{quote(os.fsencode(path.absolute()))}", query=query)
-    as_this_user = os.access in os.supports_effective_ids
-    if not os.access(path.parent, os.W_OK, effective_ids=as_this_user):
-        raise StorageError(
-            f"{path} cannot be read safely: SQLite tells readers of a writer by a file in the same "
-            "folder, and this user may not write there. Allow it, or read a copy of the folder."
-        )
-    return url
+def dialect_of(engine: Engine) -> Dialect:
+    """Return what is done differently on the database of an engine."""
+    return _SUPPORTED[engine.dialect.name]
 
 
 def upsert(
@@ -174,30 +105,16 @@ def upsert(
         rows: All with the same columns; none is a no-op.
         add: A column whose new value is added to the old one instead of replacing it.
     """
-    if not rows:
-        return
-    keys = [column.name for column in table.primary_key]
-    statement = insert(table)
-    changed: dict[str, Any] = {
-        name: statement.excluded[name] for name in rows[0] if name not in keys
-    }
-    if add is not None:
-        changed[add] = table.c[add] + statement.excluded[add]
-    statement = (
-        statement.on_conflict_do_update(index_elements=keys, set_=changed)
-        if changed
-        else statement.on_conflict_do_nothing(index_elements=keys)
-    )
-    connection.execute(statement, list(rows))
+    if rows:
+        statement = dialect_of(connection.engine).upsert(table, list(rows[0]), add)
+        connection.execute(statement, list(rows))
 
 
 def insert_unless_taken(
     connection: Connection, table: Table, row: Mapping[str, Any], key: Sequence[str]
 ) -> int | None:
     """Insert a row and return its number; ``None`` where the unique ``key`` exists already."""
-    (number,) = table.primary_key
-    statement = insert(table).values(row).on_conflict_do_nothing(index_elements=list(key))
-    return connection.execute(statement.returning(number)).scalar_one_or_none()
+    return dialect_of(connection.engine).insert_unless_taken(connection, table, row, key)
 
 
 def passing_locked(statement: Select[Any]) -> Select[Any]:
@@ -206,36 +123,3 @@ def passing_locked(statement: Select[Any]) -> Select[Any]:
     SQLite leaves the clause out: there a writer has the whole database to itself.
     """
     return statement.with_for_update(skip_locked=True)
-
-
-def named_error(error: DBAPIError) -> StorageError:
-    """Return the error of this package for one of SQLAlchemy's."""
-    return named_sqlite_error(error.orig)
-
-
-def named_sqlite_error(error: BaseException | None) -> StorageError:
-    """Return the error of this package for one of the driver's."""
-    code = getattr(error, "sqlite_errorcode", None)
-    primary = code & 0xFF if code is not None else None
-    if primary in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
-        return StoreBusyError(
-            "Another process held the database's write lock for longer than busy_timeout_ms. "
-            "Try again; if it happens often, raise busy_timeout_ms."
-        )
-    if primary == sqlite3.SQLITE_FULL:
-        return StorageFullError(
-            "The disk is full; the change was not stored, everything acknowledged before is kept. "
-            "Free space and try again."
-        )
-    if primary in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
-        return StorageError(
-            "The state database is damaged and was left untouched. Run `memengine restore FILE` "
-            "with a backup made by `memengine backup`. Without one, move memory.sqlite aside and "
-            "sync again: that brings back the files, not the texts that were only stored."
-        )
-    if primary in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}:
-        return StorageError(
-            f"The state database cannot be opened or written ({error}). Check that its folder "
-            "exists and its permissions, or open the engine with read_only=True."
-        )
-    return StorageError(f"The database refused the operation: {error}")

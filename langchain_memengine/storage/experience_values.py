@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, get_args
 
+from langchain_memengine.shown import Shown
+
 ExperienceKind = Literal["tool_chain", "user_preference", "task_solution", "error_recovery"]
 """What was learnt: the tools that did it, a taste, an approach, or how an error was overcome."""
 
@@ -14,7 +16,7 @@ EXPERIENCE_KINDS: tuple[ExperienceKind, ...] = get_args(ExperienceKind)
 
 
 @dataclass(frozen=True, slots=True)
-class Experience:
+class Experience(Shown):
     """Something that worked, or did not, and may help the next time.
 
     Attributes:

@@ -12,15 +12,13 @@ from sqlalchemy import (
     BigInteger,
     Column,
     Connection,
-    Float,
     Index,
     MetaData,
     PrimaryKeyConstraint,
-    String,
     Table,
-    Text,
 )
 
+from langchain_memengine.storage.column_types import DOUBLE, LONG_TEXT, Words
 from langchain_memengine.storage.migrations import Schema
 from langchain_memengine.text.names import MAX_NAME_CHARS
 
@@ -31,27 +29,27 @@ MAX_EVIDENCE_CHARS = 255
 
 
 def _store() -> Column[str]:
-    return Column("store_id", String(64), nullable=False)
+    return Column("store_id", Words(64), nullable=False)
 
 
 def _partition() -> Column[str]:
-    return Column("partition_key", String(128), nullable=False)
+    return Column("partition_key", Words(128), nullable=False)
 
 
 def _evidence() -> Column[str]:
-    return Column("evidence_id", String(MAX_EVIDENCE_CHARS), nullable=False)
+    return Column("evidence_id", Words(MAX_EVIDENCE_CHARS), nullable=False)
 
 
 def _id(name: str) -> Column[str]:
-    return Column(name, String(24), nullable=False)
+    return Column(name, Words(24), nullable=False)
 
 
 graph_meta = Table(
     "graph_meta",
     metadata,
     _store(),
-    Column("key", String(64), nullable=False),
-    Column("value", Text, nullable=False),
+    Column("key", Words(64), nullable=False),
+    Column("value", LONG_TEXT, nullable=False),
     PrimaryKeyConstraint("store_id", "key"),
 )
 
@@ -60,7 +58,7 @@ graph_entities = Table(
     metadata,
     _store(),
     _id("id"),
-    Column("type", String(MAX_NAME_CHARS), nullable=False),
+    Column("type", Words(MAX_NAME_CHARS), nullable=False),
     PrimaryKeyConstraint("store_id", "id"),
 )
 
@@ -70,9 +68,9 @@ graph_names = Table(
     _store(),
     _id("entity"),
     _evidence(),
-    Column("key", String(MAX_NAME_CHARS), nullable=False),
+    Column("key", Words(MAX_NAME_CHARS), nullable=False),
     _partition(),
-    Column("name", String(MAX_NAME_CHARS), nullable=False),
+    Column("name", Words(MAX_NAME_CHARS), nullable=False),
     PrimaryKeyConstraint("store_id", "entity", "evidence_id", "key", "partition_key"),
     Index("ix_graph_names_key", "store_id", "key", "partition_key"),
     # Names are read for every entity of an answer: from the index alone.
@@ -87,7 +85,7 @@ graph_relations = Table(
     _id("id"),
     _partition(),
     _id("source"),
-    Column("type", String(MAX_NAME_CHARS), nullable=False),
+    Column("type", Words(MAX_NAME_CHARS), nullable=False),
     _id("target"),
     Column("valid_from", BigInteger),
     Column("valid_to", BigInteger),
@@ -103,8 +101,8 @@ graph_evidence = Table(
     _id("relation"),
     _evidence(),
     _partition(),
-    Column("commit_id", String(64)),
-    Column("confidence", Float, nullable=False),
+    Column("commit_id", Words(64)),
+    Column("confidence", DOUBLE, nullable=False),
     Column("created_at", BigInteger, nullable=False),
     PrimaryKeyConstraint("store_id", "relation", "evidence_id"),
     Index("ix_graph_evidence_id", "store_id", "evidence_id"),
@@ -116,7 +114,7 @@ graph_extracted = Table(
     _store(),
     _evidence(),
     _partition(),
-    Column("text_hash", String(64), nullable=False),
+    Column("text_hash", Words(64), nullable=False),
     PrimaryKeyConstraint("store_id", "evidence_id", "partition_key"),
     Index("ix_graph_extracted_hash", "store_id", "text_hash"),
 )
@@ -124,7 +122,7 @@ graph_extracted = Table(
 graph_migrations = Table(
     "graph_migrations",
     metadata,
-    Column("name", String(64), primary_key=True),
+    Column("name", Words(64), primary_key=True),
     Column("applied_at", BigInteger),
 )
 

@@ -102,6 +102,7 @@ def _around() -> Select[Any]:
         )
         .select_from(reached.join(graph_relations, _touches(reached.c.entity)))
         .where(_visible())
+        .order_by(reached.c.hop)
         .limit(bindparam("rows"))
         .offset(zero)  # SQLite would be given one as a parameter that nobody named
     )

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from langchain_memengine.shown import Shown
 from langchain_memengine.storage.database import to_ms
 from langchain_memengine.text.names import entity_key
 
@@ -36,7 +37,7 @@ class Entity:
 
 
 @dataclass(frozen=True, slots=True)
-class Relation:
+class Relation(Shown):
     """What one entity has to do with another.
 
     Attributes:
@@ -78,7 +79,7 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
-class Subgraph:
+class Subgraph(Shown):
     """A piece of the graph.
 
     Attributes:

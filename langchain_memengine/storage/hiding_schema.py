@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Column, Index, PrimaryKeyConstraint, String, Table
+from sqlalchemy import Column, Index, PrimaryKeyConstraint, Table
 
+from langchain_memengine.storage.column_types import Words
 from langchain_memengine.storage.schema import (
     metadata,
     store_column,
@@ -15,8 +16,8 @@ hidden_chunks = Table(
     "hidden_chunks",
     metadata,
     store_column(),
-    Column("chunk_id", String(64), nullable=False),
-    Column("kept_id", String(64), nullable=False),
+    Column("chunk_id", Words(64), nullable=False),
+    Column("kept_id", Words(64), nullable=False),
     time_column("at", nullable=False),
     PrimaryKeyConstraint("store_id", "chunk_id"),
     Index("ix_hidden_chunks_kept", "store_id", "kept_id"),

@@ -11,35 +11,27 @@ from sqlalchemy import (
     Column,
     Index,
     PrimaryKeyConstraint,
-    String,
     Table,
-    Text,
 )
 
-from langchain_memengine.storage.schema import (
-    metadata,
-)
-
-
-def _store() -> Column[str]:
-    return Column("store_id", String(64), nullable=False)
-
+from langchain_memengine.storage.column_types import KEY_TEXT, LONG_TEXT, Words
+from langchain_memengine.storage.schema import metadata, store_column, time_column
 
 # Namespace, key and value are JSON in ASCII, so that every database holds every label.
 store_items = Table(
     "store_items",
     metadata,
-    _store(),
-    Column("source", String(1024), nullable=False),
-    Column("root", String(32), nullable=False),
-    Column("namespace", Text, nullable=False),
-    Column("key", Text, nullable=False),
-    Column("value", Text, nullable=False),
+    store_column(),
+    Column("source", KEY_TEXT, nullable=False),
+    Column("root", Words(32), nullable=False),
+    Column("namespace", LONG_TEXT, nullable=False),
+    Column("key", LONG_TEXT, nullable=False),
+    Column("value", LONG_TEXT, nullable=False),
     Column("indexed", Boolean, nullable=False),
     Column("ttl_ms", BigInteger),
-    Column("expires_at", BigInteger),
-    Column("created_at", BigInteger, nullable=False),
-    Column("updated_at", BigInteger, nullable=False),
+    time_column("expires_at"),
+    time_column("created_at", nullable=False),
+    time_column("updated_at", nullable=False),
     PrimaryKeyConstraint("store_id", "source"),
     Index("ix_store_items_root", "store_id", "root", "created_at"),
     Index("ix_store_items_expires", "store_id", "expires_at"),
@@ -48,10 +40,10 @@ store_items = Table(
 originals = Table(
     "originals",
     metadata,
-    _store(),
-    Column("source", String(1024), nullable=False),
-    Column("text", Text, nullable=False),
-    Column("metadata", Text, nullable=False),
+    store_column(),
+    Column("source", KEY_TEXT, nullable=False),
+    Column("text", LONG_TEXT, nullable=False),
+    Column("metadata", LONG_TEXT, nullable=False),
     PrimaryKeyConstraint("store_id", "source"),
 )
 

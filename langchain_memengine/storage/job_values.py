@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any, Literal, get_args
 
 from langchain_memengine.errors import JobError
+from langchain_memengine.shown import Shown
 from langchain_memengine.storage.database import Transaction
 from langchain_memengine.types import (
     Metadata,
@@ -63,7 +64,7 @@ class NewJob:
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class Job(Shown):
     """A job as it was when it was read.
 
     Attributes:
@@ -123,7 +124,7 @@ class JobContext:
     """What a handler may know about its attempt.
 
     Attributes:
-        now: When the attempt began.
+        now: When the attempt began, to the millisecond: what is stored with it comes back equal.
         is_given_up: Tells a long handler whether to stop: the job was cancelled or is another
             worker's now, and nothing of this attempt will be kept.
     """

@@ -8,7 +8,13 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, Table, inspect, select
 
 from langchain_memengine.errors import SchemaVersionError, StorageError
-from langchain_memengine.storage import conversation_schema, hiding_schema, item_schema, schema
+from langchain_memengine.storage import (
+    conversation_schema,
+    hiding_schema,
+    item_schema,
+    quarantine_schema,
+    schema,
+)
 from langchain_memengine.storage.schema import (
     schema_migrations,
 )
@@ -54,6 +60,11 @@ def m008_hidden_chunks(connection: Connection) -> None:
     schema.metadata.create_all(connection, tables=hiding_schema.HIDING_TABLES)
 
 
+def m009_quarantines(connection: Connection) -> None:
+    """Create the table of what is quarantined."""
+    schema.metadata.create_all(connection, tables=quarantine_schema.QUARANTINE_TABLES)
+
+
 MIGRATIONS: Sequence[Migration] = (
     ("m001_initial", m001_initial),
     ("m002_jobs", m002_jobs),
@@ -62,6 +73,7 @@ MIGRATIONS: Sequence[Migration] = (
     ("m006_limited_chunks", m006_limited_chunks),
     ("m007_items", m007_items),
     ("m008_hidden_chunks", m008_hidden_chunks),
+    ("m009_quarantines", m009_quarantines),
 )
 
 

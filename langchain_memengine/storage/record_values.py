@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -11,6 +12,7 @@ from typing import Any, Literal
 from langchain_memengine.answers import (
     as_json,
 )
+from langchain_memengine.shown import Shown
 from langchain_memengine.types import (
     Metadata,
     Origin,
@@ -18,11 +20,17 @@ from langchain_memengine.types import (
     Trust,
 )
 
-RevisionKind = Literal["add", "update", "merge", "supersede", "hide", "fold", "undo", "forgotten"]
+RECORD_PREFIX = "record:"
+"""What the source URIs of records begin with, before their ids."""
+
+RevisionKind = Literal[
+    "add", "update", "merge", "supersede", "hide", "fold",
+    "quarantine", "release", "undo", "forgotten",
+]  # fmt: skip
 """What a revision did; one that is ``forgotten`` says nothing else any more.
 
 A ``merge`` says the same as what took its place, a ``fold`` stands in MEMORY.md instead; a ``hide``
-is of a chunk, all others are of records.
+is of a chunk, a ``quarantine`` may be of a source, all others are of records.
 """
 
 Place = tuple[Scope, str]
@@ -32,7 +40,7 @@ _TIMES = ("created_at", "updated_at", "valid_from", "expires_at")
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryRecord:
+class MemoryRecord(Shown):
     """One thing that is remembered, with where it came from.
 
     Attributes:
@@ -98,6 +106,42 @@ class Supersession:
 
 
 @dataclass(frozen=True, slots=True)
+class Quarantine:
+    """That memory is set aside: nothing finds it until an admin releases it.
+
+    Attributes:
+        source: Source URI of a memory, or what records were learnt from; everything that begins
+            so when it ends with ``*``, also what comes later.
+        reason: Why, for people.
+        by: Admin who did it, ``""`` for the engine itself.
+        at: When.
+    """
+
+    source: str
+    reason: str
+    by: str
+    at: datetime
+
+    def covers(self, source: str) -> bool:
+        """Return whether it holds for what has this source."""
+        if self.source.endswith("*"):
+            return source.startswith(self.source[:-1])
+        return source == self.source
+
+    @property
+    def target_id(self) -> str:
+        """What its revisions are about: the record, else a hash of the source."""
+        return quarantine_target(self.source)
+
+
+def quarantine_target(source: str) -> str:
+    """Return the id under which the quarantine of a source is kept."""
+    if source.startswith(RECORD_PREFIX) and not source.endswith("*"):
+        return source.removeprefix(RECORD_PREFIX)
+    return hashlib.sha256(source.encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
 class Hiding:
     """That a chunk is not found, because another one says all it says.
 
@@ -118,15 +162,17 @@ class RecordState:
         record: The record; ``None`` if there is none, and for a chunk.
         superseded_by: What took its place, on any branch, by the new record's id.
         hiding: What keeps a chunk from being found.
+        quarantine: That it was set aside. For a source that is no record, that alone is its state.
     """
 
     record: MemoryRecord | None = None
     superseded_by: tuple[Supersession, ...] = ()
     hiding: Hiding | None = None
+    quarantine: Quarantine | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Revision:
+class Revision(Shown):
     """One change of one record, or of one chunk.
 
     Attributes:
@@ -241,11 +287,13 @@ def state_from_json(text: str | None) -> RecordState:
 
 
 def _state(values: Mapping[str, Any]) -> RecordState:
-    record, hiding = values["record"], values.get("hiding")  # earlier releases hid nothing
+    record = values["record"]
+    hiding, quarantine = values.get("hiding"), values.get("quarantine")  # neither in older rows
     return RecordState(
         None if record is None else record_from_json(record),
         tuple(supersession_from_json(one) for one in values["superseded_by"]),
         None if hiding is None else Hiding(hiding["kept_id"], _moment(hiding["at"])),
+        None if quarantine is None else quarantine_from_json(quarantine),
     )
 
 
@@ -259,6 +307,18 @@ def supersession_from_json(values: Mapping[str, Any]) -> Supersession:
         return Supersession(**{**values, "at": _moment(values["at"])})
     except (KeyError, TypeError) as error:
         raise ValueError(f"This is no supersession: {error}.") from error
+
+
+def quarantine_from_json(values: Mapping[str, Any]) -> Quarantine:
+    """Return the quarantine that :func:`types.as_json` made plain values of.
+
+    Raises:
+        ValueError: A value is missing.
+    """
+    try:
+        return Quarantine(**{**values, "at": _moment(values["at"])})
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"This is no quarantine: {error}.") from error
 
 
 def _moment(text: str | None) -> Any:

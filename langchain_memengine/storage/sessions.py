@@ -10,6 +10,7 @@ from typing import Any
 
 from sqlalchemy import insert, select, update
 
+from langchain_memengine.shown import Shown
 from langchain_memengine.storage.conversation_schema import (
     session_recalls,
     sessions,
@@ -39,7 +40,7 @@ class Session:
 
 
 @dataclass(frozen=True, slots=True)
-class SessionRecall:
+class SessionRecall(Shown):
     """What a session was shown for one query.
 
     Attributes:

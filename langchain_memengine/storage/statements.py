@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
-from sqlalchemy import ColumnElement, Connection, Select
+from sqlalchemy import ColumnElement, Connection, Select, func
 from sqlalchemy.engine import Dialect
 from sqlalchemy.exc import DBAPIError
 
@@ -50,7 +50,7 @@ class HotQuery:
             cursor.execute(sql, dict(zip(names, values, strict=True)) if names else values)
             return list(cursor.fetchall())
         except connection.dialect.loaded_dbapi.Error as error:
-            raise DBAPIError.instance(sql, None, error, Exception) from error
+            raise _as_sqlalchemy_raises(connection, sql, error) from error
         finally:
             cursor.close()
 
@@ -73,6 +73,44 @@ class HotQuery:
         if state.positiontup is None:
             return state.statement, list(sources), list(sources.values())
         return state.statement, (), [sources[name] for name in state.positiontup]
+
+
+def control(connection: Connection, statement: str) -> None:
+    """Send a statement that SQLAlchemy need not know of; its own way costs as much as a query.
+
+    Raises:
+        DBAPIError: The database failed.
+    """
+    cursor = connection.connection.cursor()
+    try:
+        cursor.execute(statement)
+    except connection.dialect.loaded_dbapi.Error as error:
+        raise _as_sqlalchemy_raises(connection, statement, error) from error
+    finally:
+        cursor.close()
+
+
+def _as_sqlalchemy_raises(connection: Connection, sql: str, error: Any) -> Exception:
+    """Return SQLAlchemy's error for one of the driver's; a lost connection is given up."""
+    base = connection.dialect.loaded_dbapi.Error
+    driver = connection.connection.dbapi_connection
+    is_lost = connection.dialect.is_disconnect(error, driver, None)
+    if is_lost:
+        connection.invalidate(error)
+    return cast(
+        "Exception",
+        DBAPIError.instance(sql, None, error, base, connection_invalidated=is_lost),
+    )
+
+
+def begins_with(column: ColumnElement[str], prefix: str) -> ColumnElement[bool]:
+    """Return the condition that a text begins so; ``LIKE`` takes ``a`` for ``A`` on SQLite."""
+    return func.substr(column, 1, len(prefix)) == prefix
+
+
+def matches(column: ColumnElement[str], pattern: str) -> ColumnElement[bool]:
+    """Return the condition that a text is this one, or begins so where a ``*`` ends the pattern."""
+    return begins_with(column, pattern[:-1]) if pattern.endswith("*") else column == pattern
 
 
 def is_in(column: ColumnElement[str], partition: str, *, after_seq: int) -> ColumnElement[bool]:

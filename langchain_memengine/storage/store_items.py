@@ -32,7 +32,7 @@ from langchain_memengine.storage.item_values import (
 from langchain_memengine.storage.schema import (
     chunks,
 )
-from langchain_memengine.storage.statements import HotQuery, batches
+from langchain_memengine.storage.statements import HotQuery, batches, begins_with
 
 _STORED = select(
     store_items.c.namespace,
@@ -182,7 +182,7 @@ def _within(statement: Select[Any], prefix: Namespace) -> Select[Any]:
     path = path_of(prefix)
     return statement.where(
         store_items.c.root == root_of(prefix),
-        func.substr(store_items.c.namespace, 1, len(path)) == path,
+        begins_with(store_items.c.namespace, path),
     )
 
 

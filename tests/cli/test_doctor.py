@@ -1,4 +1,4 @@
-"""doctor, backup and restore in a terminal."""
+"""doctor in a terminal."""
 
 import json
 
@@ -24,25 +24,6 @@ def test_doctor_fails_when_something_did(memengine, root, monkeypatch):
     table = memengine("doctor", "--root", root)
     assert table.exit_code == 1
     assert "→ free space" in " ".join(table.stdout.split())
-
-
-def test_backup_and_restore_say_what_they_did(memengine, root, tmp_path):
-    memengine("sync", "--root", root)
-    result = memengine("backup", "b.sqlite", "--root", root)
-    assert result.exit_code == 0, result.stderr
-    assert "Wrote b.sqlite: 2 chunks" in result.stdout
-    assert "Markdown files are not in it" in result.stdout
-    refused = memengine("backup", "b.sqlite", "--root", root)
-    assert (refused.exit_code, "exists" in refused.stderr) == (2, True)
-    assert memengine.json("backup", "b.sqlite", "--root", root, "--force")["chunks"] == 2
-    (root / "more.md").write_text("More tea.")
-    memengine("sync", "--root", root)
-    result = memengine("restore", "b.sqlite", "--root", root)
-    assert result.exit_code == 0, result.stderr
-    assert "is kept as" in result.stdout
-    assert memengine.json("stats", "--root", root)["chunks"] == 3  # it syncs before it counts
-    fresh = memengine.json("restore", tmp_path / "b.sqlite", "--root", tmp_path / "new")
-    assert (fresh["before"], fresh["chunks"]) == (None, 2)
 
 
 def test_damaged_database_is_one_line_that_names_the_way_out(memengine, root):

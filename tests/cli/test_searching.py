@@ -91,6 +91,12 @@ def test_explain_takes_the_id_that_search_shows(memengine, root):
     assert "rank 1" in result.stdout
 
 
+def test_explain_takes_a_file_and_the_id_of_a_text_as_they_are_written(memengine, root):
+    memengine("add", "Ovens are hot.", "--id", "Ovens", "--root", root)
+    assert memengine("explain", "machine", "coffee.md", "--root", root).exit_code == 0
+    assert memengine.json("explain", "hot", "Ovens", "--root", root)["found"]
+
+
 def test_explain_says_why_not(memengine, root):
     coffee = memengine.json("search", "machine", "--root", root)["hits"][0]["id"]
 

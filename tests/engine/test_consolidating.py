@@ -120,6 +120,18 @@ def test_what_is_pinned_stands_in_for_nothing(engine, tmp_path):
     assert engine.consolidate().entries == ()
 
 
+def test_what_is_quarantined_neither_gives_way_nor_stands_in(engine, tmp_path):
+    write_twice(tmp_path)
+    engine.sync()
+    (hit,) = engine.search("staging", filter=Filter(path="a.md")).hits
+    engine.quarantine(source=hit.source)
+    assert engine.consolidate().entries == ()
+    engine.release(source=hit.source)
+    assert engine.consolidate().counts["hidden"] == 1
+    engine.quarantine(source=hit.source)
+    assert found(engine) == ["b.md:1-1"]
+
+
 def test_a_text_never_gives_way_to_another_user_s(engine):
     engine.add_texts([STAGING])
     engine.add_texts([STAGING], actor=ANN, scope="personal")

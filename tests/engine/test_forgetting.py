@@ -197,7 +197,7 @@ def test_an_owner_is_forgotten_by_themselves_or_an_admin(engine):
     report = engine.forget(owner="alice", actor=ADMIN)
     assert not (engine.root / "users" / "alice").exists()
     assert report.removed["records"] == report.removed["sessions"] == 1
-    assert engine.audit() == [count for count in engine.audit() if count.owner == "bob"]
+    assert {count.owner for count in engine.audit().records} == {"bob"}
     assert engine.search(WORD, actor=ALICE).hits == ()
     engine.forget(owner="bob", actor=BOB)
     assert files_with(engine.root) == []
@@ -351,7 +351,7 @@ def test_ids_are_a_list_and_must_be_known(engine):
     record = engine.remember(SECRET)
     with pytest.raises(ConfigurationError, match="single text"):
         engine.forget("abc")
-    with pytest.raises(NotFoundError):
+    with pytest.raises(NotFoundError, match=r"added text 'unknown' to forget\. Its id is what"):
         engine.forget([record.id, "unknown"])
     assert engine.get(record.id) == record
 

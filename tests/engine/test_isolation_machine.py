@@ -173,7 +173,7 @@ class IsolationMachine(RuleBasedStateMachine):
         ):  # fmt: skip
             self.check(user, self.engine.list_records(actor=actor, **options))
         self.check(user, self.engine.restore(thread, actor=actor))
-        assert {count.owner for count in self.engine.audit(actor=actor)} <= {
+        assert {count.owner for count in self.engine.audit(actor=actor).records} <= {
             record.owner for record in self.engine.list_records(current=False, actor=actor)
         }
 

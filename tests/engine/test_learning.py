@@ -271,6 +271,19 @@ def test_what_says_the_same_is_kept_once():
         assert told(engine) == ["User is named Ann.", "User's name is Ann."]
 
 
+def test_a_fact_that_was_retired_comes_back_by_undo_at_any_time_of_a_real_clock():
+    between = FixedClock(START + timedelta(microseconds=336_810))  # no whole milliseconds
+    with make_engine(chat_model=learner(FACTS, contradicting), clock=between) as engine:
+        learn(engine, "I live in Rome")
+        learn(engine, "I moved to Bern")
+        assert told(engine) == ["User lives in Bern."]
+        (rome,) = [
+            one.fact for one in engine.history_of("user", actor=ANN) if "Rome" in one.fact.text
+        ]
+        engine.undo(engine.revisions(rome.id, actor=ANN)[-1].id, actor=ANN)
+        assert told(engine) == ["User lives in Bern.", "User lives in Rome."]
+
+
 @pytest.mark.parametrize(
     "verdicts",
     [

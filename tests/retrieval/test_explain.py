@@ -171,3 +171,35 @@ def test_the_beginning_of_an_id_is_enough_when_no_other_begins_so():
         shared = next(digit for digit in first_digits if first_digits.count(digit) > 1)
         with pytest.raises(NotFoundError, match="Several"):
             engine.explain("tea", shared)
+
+
+class TestNames:
+    """What people know a memory by: rarely the id of a chunk."""
+
+    def test_an_added_text_is_explained_by_its_id(self, engine):
+        assert engine.explain("tea milk", "a").chunk_id == id_of(engine, "milk")
+        assert "its cosine 0.00 is below" in engine.explain("tea", "c").reason
+
+    def test_a_record_is_explained_by_its_id(self, engine):
+        engine.remember("Ann fires on Thursdays.", id="ann")
+        assert engine.explain("Thursdays", "ann").hit.text == "Ann fires on Thursdays."
+
+    def test_of_a_file_the_chunk_that_stands_highest_is_explained(self, engine):
+        engine.append_daily("kiln", "The kiln is hot.")
+        engine.append_daily("clay", "The clay is wet.")
+        (day,) = {hit.path for hit in engine.search("kiln clay", 2).hits}
+        assert "kiln is hot" in engine.explain("kiln", day).hit.text
+        assert "clay is wet" in engine.explain("clay", day).hit.text
+        assert not engine.explain("rockets", day).found
+
+    def test_ids_of_hits_may_be_typed_in_capitals(self, engine):
+        assert engine.explain("tea milk", id_of(engine, "milk")[:8].upper()).found
+
+    def test_names_of_others_are_no_names(self, engine):
+        engine.add_texts(["a secret"], ids=["mine"], actor=Actor("ann"))
+        assert engine.explain("secret", "mine", actor=Actor("ann")).found
+        with pytest.raises(NotFoundError, match="a file by its path"):
+            engine.explain("secret", "mine", actor=Actor("bob"))
+        for nothing in ("", " "):
+            with pytest.raises(NotFoundError):
+                engine.explain("secret", nothing)

@@ -8,7 +8,7 @@ import pytest
 from langchain_memengine.retrieval import legs
 from langchain_memengine.retrieval.fusion import ABSENT
 from langchain_memengine.retrieval.keyword_index import KeywordIndex
-from langchain_memengine.retrieval.partitions import Partition
+from langchain_memengine.retrieval.partition import Partition
 from langchain_memengine.retrieval.view import View
 from langchain_memengine.storage import access, chunks, embeddings
 from langchain_memengine.storage.database import Database, to_ms

@@ -13,7 +13,8 @@ from hypothesis import example, given, settings
 from langchain_memengine.errors import StorageFullError
 from langchain_memengine.retrieval import array_files, snapshot
 from langchain_memengine.retrieval.keyword_index import KeywordIndex
-from langchain_memengine.retrieval.partitions import Partition, Partitions
+from langchain_memengine.retrieval.partition import Partition
+from langchain_memengine.retrieval.partitions import Partitions
 from langchain_memengine.retrieval.postings import Postings
 from langchain_memengine.retrieval.snapshot import Origin, Snapshots
 from langchain_memengine.retrieval.surroundings import NOBODY, Surroundings

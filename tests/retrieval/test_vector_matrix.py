@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from threadpoolctl import threadpool_info, threadpool_limits
 
 from langchain_memengine.retrieval.top import top
-from langchain_memengine.retrieval.vector_matrix import NO_COSINE, OneBlasThread, VectorMatrix
+from langchain_memengine.retrieval.vector_matrix import NO_COSINE, VectorMatrix
 
 X, Y = [1.0, 0.0], [0.0, 1.0]
 
@@ -130,21 +129,6 @@ def test_what_unrelated_texts_have_is_measured_on_random_pairs():
 def test_what_unrelated_texts_have_stays_within_its_bounds():
     assert matrix_of([X] * 20).unrelated() == pytest.approx((0.95, 0.8))
     assert matrix_of(np.eye(40)).unrelated() == pytest.approx((0.0, 0.1))
-
-
-def test_the_last_thread_inside_puts_back_the_process_s_blas_threads():
-    def threads():
-        return {info["num_threads"] for info in threadpool_info() if info["user_api"] == "blas"}
-
-    limit = OneBlasThread()
-    with threadpool_limits(2, user_api="blas"):
-        limit.__enter__()
-        limit.__enter__()  # another thread, while the first is inside
-        assert threads() == {1}
-        limit.__exit__()
-        assert threads() == {1}
-        limit.__exit__()
-        assert threads() == {2}
 
 
 @pytest.mark.parametrize("dimension", [8, 64, 384])

@@ -187,6 +187,21 @@ class ChunkContract:
             with pytest.raises(NotFoundError, match="'nobody'"):
                 chunks.by_id(tx, "nobody", partitions=["shared"])
 
+    def test_chunks_of_a_memory_are_found_by_its_source_else_by_its_path(self, database):
+        (text,) = keep(database, "a text", source="doc:/kiln.md")
+        in_file = Provenance(path="kiln.md", workspace_id="w", origin="file")
+        lines = keep(database, "one", "two", source="file:w/kiln.md", provenance=in_file)
+        keep(database, "anna's", source="doc:anna/1", provenance=ANNA)
+        with database.read() as tx:
+
+            def ids(*sources, path="kiln.md"):
+                found = chunks.of_memory(tx, sources, path=path, partitions=["shared"])
+                return [one.id for one in found]
+
+            assert ids("doc:/kiln.md") == [text.id]
+            assert ids("doc:/another") == [one.id for one in lines]
+            assert ids("doc:anna/1", path="users/anna/kiln.md") == []
+
     def test_numbers_are_visible_in_readable_partitions_only(self, database):
         keep(database, "all")
         keep(database, "anna's", source="doc:anna/1", provenance=ANNA)

@@ -4,10 +4,16 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import insert
+from sqlalchemy import func, insert, select
 
 from langchain_memengine.errors import UnknownCommitError
-from langchain_memengine.storage import commits, messages, schema, sessions
+from langchain_memengine.storage import (
+    commits,
+    conversation_schema,
+    messages,
+    schema,
+    sessions,
+)
 from langchain_memengine.storage.database import Counters
 from langchain_memengine.storage.messages import ArchivedMessage, StoredMessage
 from langchain_memengine.storage.sessions import Session, SessionRecall
@@ -132,7 +138,7 @@ class CommitContract:
     def test_a_long_line_of_commits_is_read_in_one_go(self, database):
         line = [
             {
-                "store_id": "a",
+                "store_id": database.store_id,
                 "id": str(number),
                 "thread_id": "t",
                 "parents": str(number - 1) if number else "",
@@ -172,8 +178,10 @@ class MessageContract:
             return messages.history(tx, owner, thread)
 
     def rows(self, database):
+        stored = conversation_schema.messages
+        of_store = select(func.count()).where(stored.c.store_id == database.store_id)
         with database.read() as tx:
-            return tx.connection.exec_driver_sql("SELECT count(*) FROM messages").scalar_one()
+            return tx.connection.execute(of_store).scalar_one()
 
     def test_a_message_is_stored_once_and_archived_by_each_branch(self, database):
         self.archive(database, "c1", said("2"), said("1"), said("2"))

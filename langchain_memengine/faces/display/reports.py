@@ -1,0 +1,64 @@
+"""What operations report, as tables."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from itertools import chain
+
+from langchain_core.messages import BaseMessage
+
+from langchain_memengine.answers import (
+    IndexReport,
+    Stats,
+)
+from langchain_memengine.conversation.context import CompactionResult
+from langchain_memengine.conversation.transcript import role_of, tokens_of
+from langchain_memengine.faces.display.sheets import Cell, Sheet, Words, excerpt, table
+
+_COUNTS = ("indexed", "unchanged", "removed", "chunks", "embedded", "reused", "pending", "tokens")
+
+
+def index_sheets(report: IndexReport) -> tuple[Sheet, ...]:
+    """Return what a sync did, and the files that were left out."""
+    title = "What a sync would do" if report.dry_run else "What the sync did"
+    counts = [(name, str(getattr(report, name))) for name in _COUNTS]
+    problems = chain(
+        ((one, "skipped") for one in report.skipped), ((one, "failed") for one in report.failed)
+    )
+    rows = [(kind, Words(one.path), Words(one.reason)) for one, kind in problems]
+    done = Sheet(title, ("", ""), tuple(counts), warnings=report.degraded)
+    if not rows:
+        return (done,)
+    return done, table(f"Left out: {len(rows)}", ("", "file", "reason"), rows)
+
+
+def stats_sheets(stats: Stats) -> tuple[Sheet, ...]:
+    """Return the size of a store."""
+    rows = tuple((f.name.replace("_", " "), str(getattr(stats, f.name))) for f in fields(stats))
+    return (Sheet("The store", ("", ""), rows),)
+
+
+def compaction_sheets(result: CompactionResult) -> tuple[Sheet, ...]:
+    """Return which messages went and which stayed, and the summary."""
+    went, stayed = result.archived, result.messages
+    title = (
+        f"{len(went)} messages went, {len(stayed)} stayed · "
+        f"{result.tokens_before:,} → {result.tokens_after:,} tokens"
+    )
+    warnings = [result.note] if result.note else []
+    if result.over_limit:
+        warnings.append("It is over the limit all the same.")
+    summary = Sheet("Summary", ("",), ((Words(result.summary),),)) if result.summary else None
+    counted = Sheet(title, warnings=tuple(warnings))
+    tables = [
+        table(name, ("who", "text", "tokens"), [_message(one) for one in messages])
+        for name, messages in (("Went to the archive", went), ("Stayed", stayed))
+        if messages
+    ]
+    return counted, *([summary] if summary else []), *tables
+
+
+def _message(message: BaseMessage) -> list[Cell]:
+    calls = getattr(message, "tool_calls", ())
+    called = f"calls {', '.join(call['name'] for call in calls)}" if calls else ""
+    return [str(role_of(message)), Words(excerpt(message.text), called), str(tokens_of(message))]

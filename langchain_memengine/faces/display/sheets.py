@@ -1,0 +1,101 @@
+"""Tables before anybody decided whether they become HTML or plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from langchain_memengine.text.printable import body_lines
+
+Colour = Literal["keyword", "vector", "time", "plain"]
+"""What a bar stands for; each has a colour of its own."""
+
+MAX_ROWS = 50
+"""Rows of one table, at most; the table says how many more there are."""
+
+_EXCERPT_CHARS = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A number as a bar.
+
+    Attributes:
+        share: How far it is filled, 0 to 1; what is beyond counts as the end.
+        label: The number itself, in words.
+        colour: What it stands for.
+    """
+
+    share: float
+    label: str
+    colour: Colour = "plain"
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A text, and what is said beside it in smaller print.
+
+    Attributes:
+        main: The text.
+        aside: What stands below it.
+        path: Path of a file that it is the place of, ``""`` if none; it can be linked.
+    """
+
+    main: str
+    aside: str = ""
+    path: str = ""
+
+
+Cell = str | Bar | Words
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A table, with what is said above and below it.
+
+    Attributes:
+        title: What it shows.
+        columns: Names of the columns; without any there is no table.
+        rows: Cells, as many in each row as there are columns.
+        notes: Sentences under the title.
+        warnings: What made it poorer than asked.
+        faded: Which rows, from 0, matter less.
+    """
+
+    title: str
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[Cell, ...], ...] = ()
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    faded: frozenset[int] = frozenset()
+
+
+def table(
+    title: str, columns: Sequence[str], rows: Sequence[Sequence[Cell]], **more: tuple[str, ...]
+) -> Sheet:
+    """Return a table of some rows without the columns that are empty in all of them.
+
+    Args:
+        title: What it shows.
+        columns: Names of the columns.
+        rows: Cells, as many as columns; those beyond ``MAX_ROWS`` are only counted.
+        **more: ``notes`` and ``warnings``.
+    """
+    used = [at for at in range(len(columns)) if any(row[at] != "" for row in rows)]
+    beyond = len(rows) - MAX_ROWS
+    shown = tuple(tuple(row[at] for at in used) for row in rows[:MAX_ROWS])
+    notes = (*more.get("notes", ()), *((f"{beyond} more are not shown.",) if beyond > 0 else ()))
+    return Sheet(title, tuple(columns[at] for at in used), shown, notes, more.get("warnings", ()))
+
+
+def excerpt(text: str) -> str:
+    """Return the beginning of a text on one line, without the headings in front."""
+    line = " ".join(" ".join(body_lines(text)).split())
+    return line if len(line) <= _EXCERPT_CHARS else f"{line[: _EXCERPT_CHARS - 1].rstrip()}…"
+
+
+def moment(at: datetime | None) -> str:
+    """Return a time to the minute, ``""`` for none."""
+    return "" if at is None else f"{at:%Y-%m-%d %H:%M}"

@@ -1,0 +1,183 @@
+"""SQLite: how it is opened, who may write, and what its errors mean."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from sqlalchemy import URL, Connection, Engine, Insert, Table, create_engine, event
+from sqlalchemy.dialects.sqlite import insert
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.pool import StaticPool
+
+from langchain_memengine.errors import StorageError, StorageFullError, StoreBusyError
+from langchain_memengine.storage import on_conflict
+
+BEGIN_READ = "BEGIN"
+
+_MAX_PROBLEMS = 5
+_WRITE = "memengine_write"
+"""Execution option of a connection that will write: its transaction takes the lock at once."""
+
+
+def is_in_memory(url: URL) -> bool:
+    """Return whether a URL is that of a SQLite database without a file."""
+    return url.get_backend_name() == "sqlite" and url.database in {None, "", ":memory:"}
+
+
+def file_url(path: Path) -> str:
+    """Return the URL of a SQLite file, whatever characters its path has."""
+    return "sqlite:///" + str(path).replace("%", "%25").replace("?", "%3F")
+
+
+def connect(url: URL, *, busy_timeout_ms: int, read_only: bool) -> Engine:
+    """Return an engine with the settings the store's promises need.
+
+    Raises:
+        StorageError: Read-only, and there is no such file.
+    """
+    if read_only:
+        _require_file(url)
+        url = _unshared(url)
+    arguments: dict[str, Any] = {"check_same_thread": False, "timeout": busy_timeout_ms / 1000}
+    if is_in_memory(url):
+        # One connection is the database; `Database` lets one thread in at a time.
+        engine = create_engine(url, poolclass=StaticPool, connect_args=arguments)
+    else:
+        engine = create_engine(url, connect_args=arguments)
+
+    @event.listens_for(engine, "connect")
+    def _on_connect(connection: sqlite3.Connection, _record: object) -> None:
+        connection.isolation_level = None  # the driver must not begin transactions of its own
+        pragmas = ["foreign_keys = ON", f"busy_timeout = {busy_timeout_ms}", "cache_size = -32000"]
+        # What is deleted is overwritten, so that forgotten words are not left in free pages.
+        pragmas += (
+            ["query_only = ON"] if read_only else ["synchronous = FULL", "secure_delete = ON"]
+        )
+        if not (read_only or is_in_memory(url)):
+            pragmas.append("journal_mode = WAL")
+        for pragma in pragmas:
+            connection.execute(f"PRAGMA {pragma}")
+
+    @event.listens_for(engine, "begin")
+    def _on_begin(connection: Connection) -> None:
+        # A deferred transaction that turns into a writer fails at once with SQLITE_BUSY_SNAPSHOT,
+        # whatever the time-out says.
+        if connection.get_execution_options().get(_WRITE):
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+    return engine
+
+
+def reader(engine: Engine) -> Connection:
+    """Return a connection that only reads."""
+    return engine.connect()
+
+
+@contextmanager
+def writing(connection: Connection, lock: str | None) -> Iterator[None]:  # noqa: ARG001
+    """Open a transaction. A writer has the whole database to itself, with or without a lock."""
+    connection.execution_options(**{_WRITE: True})
+    with connection.begin():
+        yield
+
+
+def scrub(engine: Engine) -> str | None:
+    """Move the write-ahead log into the database and empty it; return what still holds rows."""
+    with engine.connect() as connection:
+        busy, _, _ = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()
+    if not busy:
+        return None
+    return "SQLite's log, while another process reads; it goes with its next write."
+
+
+def damage(connection: Connection, *, thorough: bool) -> list[str] | None:
+    """Return what SQLite finds wrong with its file, in its words; at most a few."""
+    pragma = "integrity_check" if thorough else "quick_check"
+    rows = connection.exec_driver_sql(f"PRAGMA {pragma}({_MAX_PROBLEMS})")
+    return [line for (line,) in rows if line != "ok"]
+
+
+def _require_file(url: URL) -> None:
+    """Refuse a missing file: SQLite makes an empty one even for a reader."""
+    path = url.database or ""
+    if not (is_in_memory(url) or path.startswith("file:") or Path(path).exists()):
+        raise StorageError(
+            f"There is no database at {path} and read_only=True forbids to make one. "
+            "Open it once without read_only."
+        )
+
+
+def _unshared(url: URL) -> URL:
+    """Return a URL that opens a file of a read-only file system, where SQLite can share no memory.
+
+    Nobody writes there, so that nothing need be shared. A log that was left behind must be read,
+    and SQLite says whether it can.
+
+    Raises:
+        StorageError: Others may write into the folder and this user may not.
+    """
+    path = Path(url.database or "")
+    if sys.platform == "win32" or not path.is_file() or path.with_name(f"{path.name}-wal").exists():
+        return url
+    if os.statvfs(path).f_flag & os.ST_RDONLY:
+        query = {**url.query, "uri": "true", "mode": "ro", "immutable": "1"}
+        return url.set(database=f"file:{quote(os.fsencode(path.absolute()))}", query=query)
+    as_this_user = os.access in os.supports_effective_ids
+    if not os.access(path.parent, os.W_OK, effective_ids=as_this_user):
+        raise StorageError(
+            f"{path} cannot be read safely: SQLite tells readers of a writer by a file in the same "
+            "folder, and this user may not write there. Allow it, or read a copy of the folder."
+        )
+    return url
+
+
+def upsert(table: Table, names: Sequence[str], add: str | None) -> Insert:
+    """Return the statement that inserts rows, or replaces the columns of those that exist."""
+    return on_conflict.upsert(insert(table), names, add)
+
+
+def insert_unless_taken(
+    connection: Connection, table: Table, row: Mapping[str, Any], key: Sequence[str]
+) -> int | None:
+    """Insert a row and return its number; ``None`` where the unique ``key`` exists already."""
+    return on_conflict.insert_unless_taken(connection, insert(table).values(row), key)
+
+
+def named_error(error: DBAPIError) -> StorageError:
+    """Return the error of this package for one of SQLAlchemy's."""
+    return named_driver_error(error.orig)
+
+
+def named_driver_error(error: BaseException | None) -> StorageError:
+    """Return the error of this package for one of the driver's."""
+    code = getattr(error, "sqlite_errorcode", None)
+    primary = code & 0xFF if code is not None else None
+    if primary in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
+        return StoreBusyError(
+            "Another process held the database's write lock for longer than busy_timeout_ms. "
+            "Try again; if it happens often, raise busy_timeout_ms."
+        )
+    if primary == sqlite3.SQLITE_FULL:
+        return StorageFullError(
+            "The disk is full; the change was not stored, everything acknowledged before is kept. "
+            "Free space and try again."
+        )
+    if primary in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
+        return StorageError(
+            "The state database is damaged and was left untouched. Run `memengine restore FILE` "
+            "with a backup made by `memengine backup`. Without one, move memory.sqlite aside and "
+            "sync again: that brings back the files, not the texts that were only stored."
+        )
+    if primary in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}:
+        return StorageError(
+            f"The state database cannot be opened or written ({error}). Check that its folder "
+            "exists and its permissions, or open the engine with read_only=True."
+        )
+    return StorageError(f"The database refused the operation: {error}")

@@ -1,0 +1,79 @@
+"""backup and restore."""
+
+import sqlite3
+
+import pytest
+
+
+@pytest.fixture
+def saved(memengine, root, tmp_path):
+    """A backup of a memory that knows of boxes."""
+    memengine("add", "Kittens like boxes.", "--id", "cats", "--root", root)
+    file = tmp_path / "backup.sqlite"
+    assert memengine("backup", file, "--root", root).exit_code == 0
+    return file
+
+
+def found(memengine, root, query):
+    return [hit["text"] for hit in memengine.json("search", query, "--root", root)["hits"]]
+
+
+def test_a_backup_is_a_whole_database_and_says_what_is_not_in_it(memengine, root, tmp_path):
+    memengine("add", "Kittens like boxes.", "--root", root)
+    result = memengine("backup", tmp_path / "one.sqlite", "--root", root)
+
+    assert "one.sqlite: 1 chunk," in result.stdout.replace("\n", " ")
+    assert "Markdown files are not in it" in result.stdout
+    with sqlite3.connect(tmp_path / "one.sqlite") as database:
+        assert database.execute("pragma integrity_check").fetchone() == ("ok",)
+        assert database.execute("select text from chunks").fetchall() == [("Kittens like boxes.",)]
+    database.close()
+
+
+def test_a_backup_for_programs_tells_its_place_and_size(memengine, root, tmp_path):
+    told = memengine.json("backup", tmp_path / "one.sqlite", "--root", root)
+    assert told["path"] == str(tmp_path / "one.sqlite")
+    assert told["size"] == (tmp_path / "one.sqlite").stat().st_size
+
+
+def test_a_file_is_replaced_only_by_force(memengine, root, saved):
+    before = saved.read_bytes()
+    refused = memengine("backup", saved, "--root", root)
+
+    assert (refused.exit_code, "exists" in refused.stderr) == (2, True)
+    assert saved.read_bytes() == before
+    assert memengine("backup", saved, "--force", "--root", root).exit_code == 0
+
+
+def test_a_restore_brings_back_what_was_there_and_keeps_what_is(memengine, root, saved):
+    memengine("forget", "cats", "--yes", "--root", root)
+    assert found(memengine, root, "boxes") == []
+
+    result = memengine("restore", saved, "--root", root)
+
+    assert result.exit_code == 0
+    assert "Next: memengine sync" in result.stdout
+    assert "kept as" in result.stdout
+    assert len(list((root / ".memengine").glob("memory.sqlite.before-restore-*"))) == 1
+    assert found(memengine, root, "boxes") == ["Kittens like boxes."]
+
+
+def test_a_restore_for_programs_tells_both_places(memengine, root, saved):
+    told = memengine.json("restore", saved, "--root", root)
+    assert told["chunks"] == 1
+    assert told["database"] == str(root / ".memengine" / "memory.sqlite")
+    assert told["before"].startswith(told["database"] + ".before-restore-")
+
+
+def test_a_restore_to_where_nothing_is_keeps_nothing(memengine, saved, tmp_path):
+    told = memengine.json("restore", saved, "--root", tmp_path / "new")
+    assert (told["before"], told["chunks"]) == (None, 1)
+
+
+def test_what_is_no_backup_is_refused_and_the_memory_stays(memengine, root, saved, tmp_path):
+    (tmp_path / "broken.sqlite").write_bytes(b"no database at all")
+    result = memengine("restore", tmp_path / "broken.sqlite", "--root", root)
+
+    assert result.exit_code == 1
+    assert result.stderr.startswith("error: ")
+    assert found(memengine, root, "boxes") == ["Kittens like boxes."]

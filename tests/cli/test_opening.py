@@ -1,0 +1,105 @@
+"""How a command opens the memory it works on."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from langchain_memengine.cli.failing import UsageProblem
+from langchain_memengine.cli.opening import (
+    MEMORY_TEXT,
+    index_changes,
+    is_blank,
+    opened,
+    opened_fresh,
+    require_folder,
+    warn,
+)
+from langchain_memengine.errors import ConfigurationError, StorageError
+
+
+def test_a_root_that_is_not_there_is_refused_with_the_command_that_makes_it(tmp_path):
+    place = tmp_path / "my notes"
+    with pytest.raises(UsageProblem, match=f"Run: memengine init '{place}'"):
+        require_folder(place)
+    assert not place.exists()
+
+
+def test_a_root_that_is_a_file_is_refused(tmp_path):
+    (tmp_path / "note.md").write_text("tea")
+    with pytest.raises(UsageProblem, match="is a file, not a folder"):
+        require_folder(tmp_path / "note.md")
+
+
+def test_a_root_may_begin_at_home(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "notes").mkdir()
+    assert require_folder(Path("~/notes")) == tmp_path / "notes"
+
+
+def test_opening_indexes_nothing_and_starts_no_thread(memengine, root):
+    with opened(root, None) as engine:
+        assert engine.stats().chunks == 0
+        assert (engine.config.worker, engine.config.sync_on_open) == ("off", False)
+        assert engine.config.embeddings is None  # as the environment says
+
+
+def test_an_option_wins_over_the_environment(memengine, root):
+    with opened(root, "local", language="german") as engine:
+        assert (engine.config.embeddings, engine.config.language) == ("local", "german")
+
+
+def test_a_setting_that_cannot_work_is_an_error(memengine, root):
+    with pytest.raises(ConfigurationError, match="nonsense"), opened(root, "nonsense"):
+        pass
+
+
+def test_opening_fresh_indexes_what_changed(memengine, root):
+    with opened_fresh(root, None) as (engine, problems):
+        assert (engine.stats().files, problems) == (2, ())
+
+
+def test_who_switched_that_off_is_not_overruled(memengine, root, monkeypatch):
+    monkeypatch.setenv("MEMENGINE_SYNC_ON_SEARCH", "false")
+    with opened_fresh(root, None) as (engine, problems):
+        assert (engine.stats().files, problems) == (0, ())
+
+
+def test_what_cannot_be_listed_is_told_and_keeps_nothing_else_out(memengine, root, monkeypatch):
+    (root / "closed").mkdir()
+    scandir = os.scandir
+
+    def refusing(path):
+        if str(path).endswith("closed"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refusing)
+    with opened_fresh(root, None) as (engine, problems):
+        assert engine.stats().files == 2
+    assert [problem.startswith("sync: closed") for problem in problems] == [True]
+
+
+def test_a_sync_that_fails_as_a_whole_is_a_problem_and_no_end(memengine, root, monkeypatch):
+    with opened(root, None) as engine:
+
+        def failing(**_):
+            raise StorageError("The disk is full. Make room.")
+
+        monkeypatch.setattr(engine, "sync", failing)
+        assert index_changes(engine) == ("sync: The disk is full. Make room.",)
+
+
+def test_a_memory_is_blank_until_something_is_remembered(memengine, tmp_path):
+    memengine("init", "brain")
+    assert (tmp_path / "brain" / "MEMORY.md").read_text(encoding="utf-8") == MEMORY_TEXT
+    with opened_fresh(tmp_path / "brain", None) as (engine, _):
+        assert is_blank(engine)
+        engine.add_texts(["tea"])
+        assert not is_blank(engine)
+
+
+def test_the_same_problem_is_told_once(capsys):
+    warn(("a is broken", "b is broken", "a is broken"))
+    told = capsys.readouterr().err
+    assert (told.count("a is broken"), told.count("b is broken")) == (1, 1)

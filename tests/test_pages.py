@@ -1,0 +1,128 @@
+"""The pages of the documentation: their blocks run, and what they name is there."""
+
+import re
+import shlex
+
+import pytest
+import typer
+import yaml
+from typer.testing import CliRunner
+
+import langchain_memengine
+from langchain_memengine.cli.main import app
+from tests.doc_pages import DOCS, ROOT, blocks, read, run
+
+PAGES = sorted(path.relative_to(ROOT).as_posix() for path in DOCS.rglob("*.md"))
+
+# These pages' blocks have a test of their own, which also looks at what they print.
+TESTED_BY = {
+    "docs/agents.md": "tests/test_docs.py",
+    "docs/consolidation.md": "tests/test_docs.py",
+    "docs/conversations.md": "tests/test_docs.py",
+    "docs/evaluation.md": "tests/cli/test_evaluating.py",
+    "docs/experience.md": "tests/knowledge/test_experience_page.py",
+    "docs/forks.md": "tests/test_docs.py",
+    "docs/interfaces.md": "tests/test_docs.py",
+    "docs/jobs.md": "tests/cli/test_jobs.py",
+    "docs/recipes.md": "tests/test_docs.py",
+    "docs/records.md": "tests/test_docs.py",
+    "docs/sync.md": "integration_tests/test_watcher.py",
+}
+PRINTED = {
+    "docs/quickstart.md": ["kiln.md:1-3 # Kiln", "Question: Who fires", "On Thursdays."],
+    "docs/ways-in.md": ["Deploys happen on Tuesdays.", "True", "On Tuesdays."],
+    "docs/ranking.md": ["goclaw [(", "No word of the query", "5.0"],
+    "docs/learning.md": ["['User lives in Rome.']", "I live in Rome None"],
+    "docs/graph.md": ["1 relation", "chose", "['PostgreSQL']"],
+}
+RUN_TO_THE_END = [
+    "docs/command-line.md",
+    "docs/experience.md",
+    "docs/quickstart.md",
+    "docs/reliability.md",
+    "docs/ways-in.md",
+]
+
+
+def commands(page: str) -> list[list[str]]:
+    lines = "\n".join(blocks(page, "bash")).splitlines()
+    split = (shlex.split(line.split(" > ")[0], comments=True) for line in lines)
+    return [words[1:] for words in split if words[:1] == ["memengine"]]
+
+
+@pytest.fixture
+def somewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_each_page_with_python_is_run_by_a_test():
+    with_python = {page for page in PAGES if blocks(page, "python")}
+    assert with_python == TESTED_BY.keys() | PRINTED.keys()
+    for page, test in TESTED_BY.items():
+        assert page.removeprefix("docs/") in read(test)
+
+
+@pytest.mark.parametrize("page", PRINTED)
+def test_python_of_a_page_runs_in_order_and_prints_what_it_should(page, somewhere, capsys):
+    run(page)
+    told = capsys.readouterr().out
+    places = [told.find(part) for part in PRINTED[page]]
+    assert -1 not in places, told
+    assert places == sorted(places)
+
+
+@pytest.mark.parametrize("page", RUN_TO_THE_END)
+def test_commands_of_a_page_run_in_order(page, somewhere):
+    CliRunner().invoke(app, ["init", "memory"])
+    assert commands(page)
+    for words in commands(page):
+        result = CliRunner().invoke(app, words)
+        assert result.exit_code == 0, (words, result.output)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if commands(page)])
+def test_commands_of_a_page_are_such_as_the_command_line_takes(page):
+    for words in commands(page):
+        command, rest = typer.main.get_command(app), [*words]
+        context = command.make_context("memengine", [], resilient_parsing=True)
+        while hasattr(command, "commands") and rest and rest[0] in command.commands:
+            command = command.commands[rest.pop(0)]
+        assert not hasattr(command, "commands") or rest == ["--help"], words
+        if rest != ["--help"]:
+            command.make_context(command.name, rest, parent=context)
+
+
+def named(entry: object) -> list[str]:
+    """Return the pages of a navigation, however deep."""
+    if isinstance(entry, str):
+        return [entry]
+    parts = entry.values() if isinstance(entry, dict) else entry
+    return [page for part in parts for page in named(part)]
+
+
+def test_every_page_is_in_the_navigation_once():
+    listed = named(yaml.safe_load(read("mkdocs.yml"))["nav"])
+    assert sorted(f"docs/{page}" for page in listed) == PAGES, "see nav in mkdocs.yml"
+
+
+def test_every_public_name_is_on_one_page_of_the_api():
+    shown = "".join(read(page) for page in PAGES if page.startswith("docs/api/"))
+    names = re.findall(r"^::: langchain_memengine\.(\w+)$", shown, re.MULTILINE)
+    errors = {"MemEngineError"}  # the page of errors shows its module
+    assert sorted([*names, *errors]) == sorted([*langchain_memengine.__all__, "errors"])
+
+
+def test_every_chapter_has_a_concept_page_that_shows_a_picture():
+    package = ROOT / "langchain_memengine"
+    chapters = {path.parent.name for path in package.glob("*/__init__.py")}
+    pages = {path.stem: path.read_text(encoding="utf-8") for path in DOCS.glob("concepts/*.md")}
+    assert pages.keys() == chapters | {"index"}
+    for name, text in pages.items():
+        (picture,) = re.findall(r"!\[[^\]]{40,}\]\(\.\./(.*?\.svg)\)", text)
+        assert (DOCS / picture).is_file(), name
+
+
+def test_index_of_the_examples_names_each_of_them():
+    listed = re.findall(r"^\| `(\w+\.py)` \|", read("examples/README.md"), re.MULTILINE)
+    assert listed == sorted(path.name for path in (ROOT / "examples").glob("*.py"))
