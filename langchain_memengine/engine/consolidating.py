@@ -101,10 +101,12 @@ class Consolidating(NoteKeeping, Remembering):
         folding = self._fold_plan(now, logs) if fold else FoldPlan()
         entries = [*plan.entries, *folding.entries]
         if not dry_run:
-            # Pinned first: a crash between leaves it said twice.
-            self.promote_facts(_TITLE, folding.facts)
+            if folding.facts:  # first: a crash between leaves it said twice
+                self.promote_facts(_TITLE, folding.facts)
             entries = work.carry_out(entries, now)
             self._tell(entries, len(folding.lines), now)
+        if folding.suspected:
+            degraded.append(f"{folding.suspected} decisions look like orders and were not folded.")
         if plan.unconfirmed:
             degraded.append(f"{plan.unconfirmed} pairs have no embedding to compare yet.")
         return ConsolidationReport(

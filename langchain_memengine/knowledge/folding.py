@@ -14,6 +14,7 @@ from langchain_memengine.knowledge.consolidation_report import Consolidated
 from langchain_memengine.retrieval.record_chunks import record_source
 from langchain_memengine.storage.record_values import MemoryRecord
 from langchain_memengine.text.markdown import extract_decisions
+from langchain_memengine.text.suspicion import suspicion
 from langchain_memengine.types import (
     Fact,
 )
@@ -37,12 +38,14 @@ class FoldPlan:
         lines: The lines that are new.
         records: Records that stand there then, oldest first.
         no_room: What does not fit.
+        suspected: Decisions in logs that look like an attempt to steer an agent, and are left out.
     """
 
     facts: tuple[Fact, ...] = ()
     lines: tuple[str, ...] = ()
     records: tuple[MemoryRecord, ...] = ()
     no_room: int = 0
+    suspected: int = 0
 
     @property
     def entries(self) -> list[Consolidated]:
@@ -101,8 +104,11 @@ def plan_fold(
     facts: list[Fact] = []
     lines: list[str] = []
     folded: list[MemoryRecord] = []
-    no_room = 0
+    no_room = suspected = 0
     for fact, record in [*_of_records(records), *_of_logs(logs)]:
+        if record is None and suspicion(fact.text):
+            suspected += 1
+            continue
         new = new_lines([fact], pinned)
         if len(pinned) + sum(map(len, new)) > room and new:
             no_room += 1
@@ -111,7 +117,7 @@ def plan_fold(
         lines += new
         pinned += "".join(new)
         folded += [record] if record is not None else []
-    return FoldPlan(tuple(facts), tuple(lines), tuple(folded), no_room)
+    return FoldPlan(tuple(facts), tuple(lines), tuple(folded), no_room, suspected)
 
 
 def _of_records(records: Iterable[MemoryRecord]) -> list[tuple[Fact, MemoryRecord | None]]:
