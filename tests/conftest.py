@@ -1,6 +1,7 @@
 """What holds for every unit test: no network, and reproducible Hypothesis runs in CI."""
 
 import os
+import warnings
 
 import pytest
 from hypothesis import settings
@@ -31,3 +32,12 @@ settings.load_profile("ci" if os.environ.get("CI") else "dev")
 def pytest_runtest_setup() -> None:
     # Unix sockets stay open: asyncio's event loop wakes itself through a pair of them.
     disable_socket(allow_unix_socket=True)
+
+
+@pytest.fixture
+def langmem():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # its imports from LangGraph are of an older release
+        return pytest.importorskip(
+            "langmem", reason="langmem is not installed: pip install langmem"
+        )

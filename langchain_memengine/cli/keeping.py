@@ -35,7 +35,7 @@ _MAX_PROBLEMS = 20
 def init(
     folder: Annotated[
         Path | None,
-        typer.Argument(metavar="[DIR]", help="Folder to use; default: that of --root."),
+        typer.Argument(metavar="DIR", help="Folder to use; default: that of --root."),
     ] = None,
     *,
     root: options.Root = options.DEFAULT_ROOT,
@@ -71,7 +71,7 @@ def init(
 def add(  # noqa: PLR0913  # every parameter is an option of the command
     text: Annotated[
         list[str],
-        typer.Argument(metavar="TEXT...", help="Words to remember; - reads standard input."),
+        typer.Argument(metavar="TEXT", help="Words to remember; - reads standard input."),
     ],
     *,
     document_id: Annotated[

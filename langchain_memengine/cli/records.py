@@ -29,7 +29,7 @@ _STANDARD = Path("-")
 
 def forget(  # noqa: PLR0913  # every parameter is an option of the command
     ids: Annotated[
-        list[str] | None, typer.Argument(metavar="[ID]...", help="Of records or added texts.")
+        list[str] | None, typer.Argument(metavar="ID", help="Of records or added texts.")
     ] = None,
     *,
     source: Annotated[

@@ -94,6 +94,11 @@ def is_human(message: BaseMessage) -> bool:
     )
 
 
+def newest_human(messages: Sequence[BaseMessage]) -> BaseMessage | None:
+    """Return the last message in which a person speaks, if one does."""
+    return next((message for message in reversed(messages) if is_human(message)), None)
+
+
 def speaker_of(message: BaseMessage, default: str = "") -> str:
     """Return the person who wrote a message: ``additional_kwargs["user_id"]``, else its ``name``.
 

@@ -72,7 +72,7 @@ async def test_what_is_saved_is_found_and_what_is_forgotten_is_not(engine):
     one = saved.removeprefix("Saved. Id: ")
     found = await told(engine, "memory_search", query="kiln")
     assert KILN in found
-    assert f'at="doc:/{one}:1-1"' in found
+    assert f'at="record:{one}:1-1"' in found
     assert await told(engine, "memory_forget", id=one) == "Forgotten."
     assert await told(engine, "memory_search", query="kiln") == (
         "Nothing is remembered about this."
@@ -84,6 +84,16 @@ async def test_memory_is_forgotten_by_where_it_was_found(engine):
         engine.add_texts([KILN], ids=["a kiln:2-3"])
         assert await told(engine, "memory_forget", id=one) == "Forgotten."
         assert texts(engine.search("kiln")) == []
+
+
+async def test_what_is_saved_is_an_unverified_record_and_is_forgotten_by_where_it_was_found(engine):
+    saved = await told(engine, "memory_save", Actor("anna"), text=KILN)
+    (record,) = engine.list_records(actor=Actor("anna"))
+    assert saved == f"Saved. Id: {record.id}"
+    assert (record.scope, record.origin, record.trust) == ("personal", "app", "unverified")
+    at = f"record:{record.id}:1-1"
+    assert await told(engine, "memory_forget", Actor("anna"), id=at) == "Forgotten."
+    assert engine.list_records(actor=Actor("anna")) == []
 
 
 async def test_nothing_is_not_saved(engine):
