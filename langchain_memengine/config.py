@@ -158,12 +158,13 @@ class MemEngineConfig(BaseModel):
     )
     database_url: str | None = Field(
         None,
-        description="SQLAlchemy URL; default: SQLite in `.memengine/`, in memory without a root.",
+        description="SQLAlchemy URL: `sqlite:///PATH`, `postgresql+psycopg://…` or "
+        "`mysql+pymysql://…`; default: SQLite in `.memengine/`, in memory without a root.",
     )
     graph_url: str | None = Field(
         None,
-        description="SQLAlchemy URL of the graph; default: `kg.sqlite` in `.memengine/`, in memory "
-        "without a root.",
+        description="SQLAlchemy URL of the graph, which may be `database_url`; default: "
+        "`kg.sqlite` in `.memengine/`, in memory without a root.",
     )
     chroma_url: str | None = Field(
         None,

@@ -67,7 +67,14 @@ _PANELS = {
     "Take along and forget": (records.export, records.forget),
     "Trust": (trusting.audit, trusting.quarantine, trusting.release),
     "Tidy up": (consolidating.consolidate, consolidating.undo),
-    "Keep it running": (jobs.worker, serving.mcp, doctor.doctor, backup.backup, backup.restore),
+    "Keep it running": (
+        jobs.worker,
+        serving.mcp,
+        doctor.doctor,
+        backup.backup,
+        backup.restore,
+        backup.migrate,
+    ),
 }
 
 for _panel, _commands in _PANELS.items():

@@ -45,6 +45,12 @@ class Dialect(Protocol):
     ) -> int | None:
         """Insert a row and return its number; ``None`` where the unique ``key`` exists."""
 
+    def last_number(self, connection: Connection, table: Table) -> int:
+        """Return the highest number that a row of a table ever had; 0 if there was none."""
+
+    def number_after(self, connection: Connection, table: Table, last: int) -> None:
+        """Let the numbers of a table that is empty go on after ``last``."""
+
     def named_error(self, error: DBAPIError) -> StorageError:
         """Return the error of this package for one of SQLAlchemy's."""
 

@@ -112,7 +112,7 @@ def kept_elsewhere(tx: Transaction, owner: str, user: str, shared: str | None) -
                             & jobs.c.state.in_(("ready", "running", "dead"))),
     }  # fmt: skip
     if shared is not None:
-        kinds["messages of several users"] = (messages, messages.c.owner.startswith(shared))
+        kinds["messages of several users"] = (messages, begins_with(messages.c.owner, shared))
         kinds["items of stores"] = (store_items, true())
     return {
         kind: tx.connection.execute(

@@ -132,6 +132,20 @@ def insert_unless_taken(
     return None if inserted is None else int(inserted[0])
 
 
+def last_number(connection: Connection, table: Table) -> int:
+    """Return the highest number that a row of a table ever had; 0 if there was none."""
+    upcoming = (
+        "SELECT coalesce(auto_increment, 1) FROM information_schema.tables "
+        "WHERE table_schema = database() AND table_name = %s"
+    )
+    return int(connection.exec_driver_sql(upcoming, (table.name,)).scalar_one()) - 1
+
+
+def number_after(connection: Connection, table: Table, last: int) -> None:
+    """Let the numbers of a table that is empty go on after ``last``; this commits."""
+    connection.exec_driver_sql(f"ALTER TABLE {table.name} AUTO_INCREMENT = {last + 1}")
+
+
 def named_error(error: DBAPIError) -> StorageError:
     """Return the error of this package for one of SQLAlchemy's."""
     otherwise = servers.unreachable if error.connection_invalidated else servers.unknown

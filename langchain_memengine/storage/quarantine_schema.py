@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Column, PrimaryKeyConstraint, String, Table, Text
+from sqlalchemy import Column, PrimaryKeyConstraint, Table
 
+from langchain_memengine.storage.column_types import LONG_TEXT, MAX_KEY_CHARS, Words
 from langchain_memengine.storage.schema import (
     metadata,
     store_column,
@@ -14,10 +15,10 @@ quarantines = Table(
     "quarantines",
     metadata,
     store_column(),
-    Column("target_id", String(64), nullable=False),
-    Column("source", String(1024), nullable=False),
-    Column("reason", Text, nullable=False),
-    Column("by_user", String(255), nullable=False),
+    Column("target_id", Words(64), nullable=False),
+    Column("source", Words(MAX_KEY_CHARS), nullable=False),
+    Column("reason", LONG_TEXT, nullable=False),
+    Column("by_user", Words(255), nullable=False),
     time_column("at", nullable=False),
     PrimaryKeyConstraint("store_id", "target_id"),
 )
