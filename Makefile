@@ -14,7 +14,7 @@ define with_dots
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format integration_tests reliability soak bench docs dist clean
+.PHONY: help demo test check format integration_tests notebooks screenshots reliability soak bench docs dist clean
 
 help: ## List the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z_]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -38,6 +38,13 @@ format: $(STAMP) ## Format the code and fix what ruff can fix
 
 integration_tests: $(STAMP) ## Run the tests that need processes, sockets or servers
 	@$(BIN)/python -m pytest integration_tests
+
+notebooks: $(STAMP) ## Run all notebooks; `make docs` then shows them with their output
+	@$(BIN)/python -m docs.notebooks
+
+screenshots: $(STAMP) ## Take the README's pictures anew (needs Debian's chromium, chromium-driver)
+	$(BIN)/python -m docs.generate
+	$(BIN)/python -m integration_tests.notebooks.screenshots
 
 reliability: $(STAMP) ## Kill, damage and starve it briefly; print the figures in one table
 	@$(BIN)/python -m integration_tests.figures

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any
+from typing import Annotated, NotRequired
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
-from langchain_core.runnables import Runnable, RunnableLambda
+from langchain_core.messages import AnyMessage, HumanMessage
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.message import add_messages
 from typing_extensions import TypedDict
@@ -27,23 +26,11 @@ REPLY = """{"entities": [{"name": "Anna", "type": "Person"}, {"name": "Bert", "t
 {"source": "Bert", "type": "chose", "target": "PostgreSQL"}]}"""
 
 
-class ScriptedModel(GenericFakeChatModel):
-    """Stands in for a chat model: every text tells the same."""
-
-    def with_structured_output(
-        self,
-        schema: dict[str, Any] | type,  # noqa: ARG002
-        **_options: Any,
-    ) -> Runnable[Any, Any]:
-        """Return what answers as a provider does that was asked for the raw reply too."""
-        return RunnableLambda(lambda _: {"raw": AIMessage(REPLY), "parsed": None})
-
-
-class State(TypedDict, total=False):
+class State(TypedDict):
     """What the app's nodes share; the extraction takes ``messages``, returns ``graph_counts``."""
 
     messages: Annotated[list[AnyMessage], add_messages]
-    graph_counts: dict[str, int]
+    graph_counts: NotRequired[dict[str, int]]
 
 
 def run(root: Path, model: BaseChatModel) -> list[str]:
@@ -56,7 +43,7 @@ def run(root: Path, model: BaseChatModel) -> list[str]:
         app = builder.compile()
 
         said = HumanMessage("I, Anna, work with Bert. He chose PostgreSQL.", id="1")
-        state = app.invoke(State(messages=[said]), {"configurable": {"thread_id": "monday"}})
+        state = app.invoke({"messages": [said]}, {"configurable": {"thread_id": "monday"}})
         print(f"learnt {state['graph_counts']['relations']} relations")
 
         (path,) = engine.graph.paths("Anna", "PostgreSQL")
@@ -67,4 +54,4 @@ def run(root: Path, model: BaseChatModel) -> list[str]:
 
 if __name__ == "__main__":
     with TemporaryDirectory() as folder:
-        print("\n".join(run(Path(folder), ScriptedModel(messages=iter(())))))
+        print("\n".join(run(Path(folder), GenericFakeChatModel(messages=iter([REPLY])))))

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from langchain_memengine.faces.display.showing import Display, show
     from langchain_memengine.faces.document_index import MemEngineDocumentIndex
     from langchain_memengine.faces.graph_nodes import graph_extraction
+    from langchain_memengine.faces.graph_tools import graph_tools
     from langchain_memengine.faces.history import MemEngineChatMessageHistory
     from langchain_memengine.faces.lab.ranking_lab import RankingLab
     from langchain_memengine.faces.middleware import MemoryMiddleware
@@ -123,6 +124,7 @@ _HOMES = {
     "flush_node": "faces.nodes",
     "get_memory_stats": "conversation.context",
     "graph_extraction": "faces.graph_nodes",
+    "graph_tools": "faces.graph_tools",
     "join_heads": "conversation.lineage",
     "memory_flush": "conversation.flush",
     "memory_tools": "faces.tools",
@@ -179,6 +181,7 @@ __all__ = [
     "flush_node",
     "get_memory_stats",
     "graph_extraction",
+    "graph_tools",
     "join_heads",
     "memory_flush",
     "memory_tools",

@@ -252,6 +252,11 @@ class MemEngineConfig(BaseModel):
         description="Queued jobs: `auto` does them in a thread that starts with the first one, "
         "`off` leaves them to `memengine worker` or `run_jobs()`. GoClaw.",
     )
+    graph_learning: Literal["off", "facts", "all"] = Field(
+        "facts",
+        description="What a chat model reads into the graph in the background: `facts` that it "
+        "learnt, or `all`, also files, texts and messages as they come. GoClaw.",
+    )
     worker_drain_seconds: float = Field(
         10.0, ge=0, description="Wait for the job in hand when an engine closes, at most."
     )

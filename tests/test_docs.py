@@ -103,6 +103,17 @@ def test_recipe_of_records_runs_and_tells_the_truth(somewhere, capsys):
     assert forgotten.startswith("1 Backups")
 
 
+def test_security_page_names_tests_that_are_there():
+    named = re.findall(
+        r"`((?:integration_)?tests/[\w/]+\.py)(?:::(\w+))?`", read("docs/security.md")
+    )
+    assert len(named) > 30
+    for path, name in named:
+        assert (
+            re.search(rf"^(?:async )?(?:def|class) {name}\b", read(path), re.MULTILINE) or not name
+        )
+
+
 def test_recipes_for_graphs_run_in_order(somewhere, capsys):
     seen = run("docs/recipes.md")
     same_thread, other_thread, other_user, agent = capsys.readouterr().out.splitlines()

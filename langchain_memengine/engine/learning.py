@@ -165,10 +165,15 @@ class Learning(Branching, Remembering):
         commits.require_thread(known, heads, thread_id)
         return max(heads, key=lambda one: (known[one].created_at, one))
 
-    def _learning_handlers(self) -> Mapping[str, Handler]:
+    def _chapter_handlers(self) -> Mapping[str, Handler]:
+        others = super()._chapter_handlers()
         if self._chat_model is None:
-            return {}
-        return {"fact_extract": self._extract_facts, "belief_revision": self._revise_beliefs}
+            return others
+        return {
+            **others,
+            "fact_extract": self._extract_facts,
+            "belief_revision": self._revise_beliefs,
+        }
 
     def _extract_facts(self, job: Job, context: JobContext) -> Effect | None:
         return self._fact_extraction(job, context)
@@ -184,7 +189,12 @@ class Learning(Branching, Remembering):
         from langchain_memengine.knowledge.facts import FactExtraction
         from langchain_memengine.models.fact_prompts import ExtractedFacts
 
-        return FactExtraction(self._database, self._records, self._extractor(ExtractedFacts))
+        return FactExtraction(
+            self._database,
+            self._records,
+            self._extractor(ExtractedFacts),
+            feeds_graph=self.config.graph_learning != "off",
+        )
 
     @cached_property
     def _belief_revision(self) -> BeliefRevision:

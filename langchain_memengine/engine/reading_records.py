@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from datetime import datetime
 
-from langchain_memengine.engine.parts import EngineParts
+from langchain_memengine.engine.graph_work import GraphWork
 from langchain_memengine.errors import ConfigurationError, NotFoundError, StorageError
 from langchain_memengine.retrieval import documents, visibility
 from langchain_memengine.retrieval.current_records import known_records
@@ -31,7 +31,7 @@ _MAX_ID_CHARS = 64  # what the columns hold on every database
 _PAGE = 500
 
 
-class ReadingRecords(EngineParts):
+class ReadingRecords(GraphWork):
     """The chapter of the engine that shows records."""
 
     def get(self, id: str, *, actor: Actor | None = None) -> MemoryRecord:  # noqa: A002  # as above

@@ -153,6 +153,7 @@ class Remembering(ReadingRecords):
             return state if is_same else replace(state, record=replace(new, updated_at=now))
 
         changed = self._records.change({found.id: change}, "update", now=now)[found.id].record
+        self._tell_graph()
         return changed or found
 
     def undo(self, revision_id: str, *, actor: Actor | None = None) -> MemoryRecord | None:
@@ -179,7 +180,9 @@ class Remembering(ReadingRecords):
         for state in (revision.before, revision.after):
             if state.record is not None:
                 self._require_change(state.record, actor)
-        return self._records.undo(revision, now=stored_time(self._clock())).record
+        undone = self._records.undo(revision, now=stored_time(self._clock())).record
+        self._tell_graph()
+        return undone
 
     def supersede(self, old_id: str, new_id: str, *, actor: Actor | None = None) -> None:
         """Let one record take the place of another, which searches then no longer return.
@@ -224,6 +227,7 @@ class Remembering(ReadingRecords):
             return replace(state, record=changed, quarantine=state.quarantine or aside)
 
         stored = self._records.change({new.id: change}, "update", now=new.updated_at)[new.id]
+        self._tell_graph()
         if stored.quarantine is not None:
             logger.warning("The record %s is quarantined. %s", new.id, stored.quarantine.reason)
         return stored.record or new

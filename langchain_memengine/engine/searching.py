@@ -287,7 +287,7 @@ class Searching(Writing):
             else:
                 problems = (BEING_INDEXED,)
         if synced:
-            self._forget_in_graph()
+            self._tell_graph()
         return synced, problems, (time.perf_counter() - started) * 1000
 
     def _is_scan_due(self) -> bool:

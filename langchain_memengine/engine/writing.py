@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -12,8 +11,7 @@ from typing import Any
 from langchain_memengine.answers import (
     IndexReport,
 )
-from langchain_memengine.engine.parts import EngineParts
-from langchain_memengine.errors import StorageError
+from langchain_memengine.engine.graph_work import GraphWork
 from langchain_memengine.progress import progress_bar
 from langchain_memengine.retrieval import documents, visibility
 from langchain_memengine.retrieval.file_plan import SyncPlan
@@ -28,10 +26,8 @@ from langchain_memengine.types import (
 )
 from langchain_memengine.workspace.watcher import OnSuccess
 
-logger = logging.getLogger(__name__)
 
-
-class Writing(EngineParts):
+class Writing(GraphWork):
     """The chapter of the engine that changes what is stored."""
 
     def sync(self, *, dry_run: bool = False, progress: Progress | bool = False) -> IndexReport:
@@ -53,7 +49,7 @@ class Writing(EngineParts):
                 plan = self._indexer.plan(self._sources)
                 report = self._carry_out(plan, succeed, callback)
         if report.indexed or report.removed:
-            self._forget_in_graph()
+            self._tell_graph()
         return report
 
     def _carry_out(
@@ -76,7 +72,10 @@ class Writing(EngineParts):
             ConfigurationError: There is no such file, or it is no text.
         """
         with self._sync_lock:
-            return self._indexer.index_file(self._sources[0], path)
+            was_stale = self._indexer.index_file(self._sources[0], path)
+        if was_stale:
+            self._tell_graph()
+        return was_stale
 
     def indexed_files(self) -> list[str]:
         """Return the paths of all indexed files, sorted; those of named sources come last."""
@@ -130,6 +129,7 @@ class Writing(EngineParts):
         pieces = dict(self._pieces(new, scope, actor, origin))
         with _shown(progress, "Remembering", "text") as callback:
             self._indexer.put(pieces, callback)
+        self._tell_graph()
         return [document.id for document in new]
 
     def _pieces(
@@ -207,15 +207,8 @@ class Writing(EngineParts):
         for scope, _ in set(found.values()):
             visibility.require_write(scope, actor)
         self._indexer.delete(list(found))
-        self._forget_in_graph()
+        self._tell_graph()
         return len(found)
-
-    def _forget_in_graph(self) -> None:
-        """Forget what deleted memories told; if that fails, the next question does it."""
-        try:
-            self.graph.sync()
-        except StorageError as error:
-            logger.warning("the graph was not brought up to date: %s", error)
 
     async def async_files(self, **options: Any) -> IndexReport:
         """Index changed files without blocking the event loop; options as in :meth:`sync`."""

@@ -45,7 +45,7 @@ def graph_extraction(
 
     Args:
         engine: Whose graph.
-        model: Any LangChain chat model with structured output.
+        model: Any LangChain chat model, best one with structured output.
         scope: Who may see what other texts tell; default: everyone if the actor is an admin,
             else the actor.
         merge_names: Take a new name for a known one of the same type if their embeddings are

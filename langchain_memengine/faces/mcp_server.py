@@ -14,6 +14,7 @@ from typing import Any, ParamSpec
 from langchain_memengine.engine.memory_engine import MemoryEngine
 from langchain_memengine.errors import MemEngineError, MissingDependencyError, NotFoundError
 from langchain_memengine.faces import model_memories
+from langchain_memengine.faces.graph_tools import look_around
 from langchain_memengine.retrieval.recall import Recalled
 from langchain_memengine.text.fencing import defused, fenced
 from langchain_memengine.types import (
@@ -123,10 +124,8 @@ class _Memory:
 
     def graph_neighbours(self, entity: str, hops: int = 1) -> str:
         """Return what is related to a person, product or other entity, as statements."""
-        found = self._engine.graph.neighbours(entity, hops, actor=self._actor)
-        said = "\n".join(map(str, found.relations))
-        more = "\n\nThere is more: follow fewer relations." if found.is_cut else ""
-        return f"{_AS_DATA}{fenced('memories', said)}{more}" if said else _NOTHING
+        _, told = look_around(self._engine, entity, hops, self._actor)
+        return told
 
     def pinned(self) -> str:
         """Read the pinned facts: those of everyone and those of the user."""

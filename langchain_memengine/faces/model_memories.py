@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from uuid import uuid4
 
 from langchain_memengine.engine.forgetting import BEYOND
 from langchain_memengine.engine.memory_engine import MemoryEngine
@@ -13,6 +14,7 @@ from langchain_memengine.types import (
     Scope,
 )
 
+_ID_CHARS = 12  # short enough for a model to repeat, long enough to be one of its kind
 _LINES = re.compile(r":\d+-\d+$")
 
 
@@ -26,16 +28,23 @@ def save(
 ) -> str:
     """Remember a text that a model wrote for a user; return its id.
 
-    It is the user's, who talks to the model, and unverified: nobody knows whether they said so.
+    It is the agent's word, unverified: nobody knows whether the user said so. So it becomes no
+    record of theirs, whoever may read it.
 
     Raises:
-        ConfigurationError: There are no words.
         ScopeError: The actor may not write to the scope.
         StorageError: The database failed; nothing is stored.
     """
-    return engine.remember(
-        text, scope=scope, origin="app", trust="unverified", thread_id=thread_id, actor=actor
-    ).id
+    of_thread = {"thread_id": thread_id} if thread_id else None
+    (saved,) = engine.add_texts(
+        [text],
+        [of_thread],
+        ids=[uuid4().hex[:_ID_CHARS]],
+        scope=scope,
+        origin="assistant",
+        actor=actor,
+    )
+    return saved
 
 
 def forget(engine: MemoryEngine, named: str, actor: Actor) -> str:

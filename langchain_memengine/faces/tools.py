@@ -58,10 +58,10 @@ def memory_tools(engine: MemoryEngine, *, writes: bool = True) -> list[BaseTool]
     ```
 
     The user comes from ``config["configurable"]["user_id"]`` or from the runtime context's
-    ``user_id``, never from the model; else the engine's actor asks. What is saved is that user's
-    own, as a record that says in which thread it was saved, and unverified, because a model wrote
-    it. Deleting one removes its words wherever the engine keeps them, see ``engine.forget``. A
-    search counts what it returns as used; its hits are the message's artifact, as JSON.
+    ``user_id``, never from the model; else the engine's actor asks. What is saved only that user
+    reads; it is the agent's word in its thread, unverified, and no fact about the user. Deleting it
+    removes its words wherever the engine keeps them, see ``engine.forget``. A search counts what it
+    returns as used; its hits are the message's artifact, as JSON.
 
     Args:
         engine: The memory.

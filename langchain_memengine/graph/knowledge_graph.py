@@ -40,11 +40,27 @@ class KnowledgeGraph(GraphLearning):
     def find_entities(
         self, name: str, *, limit: int = 10, actor: Actor | None = None
     ) -> list[Entity]:
-        """Return entities with a name or an alias that contains this text, equal names first."""
-        with self._synced().read() as tx:
-            return graph_reading.search_names(
-                tx, clean_text(name), partitions=self._readable(actor), limit=limit
-            )
+        """Return entities with a name or an alias that contains this text, equal names first.
+
+        If there is none, those whose names mean nearly the same to the engine's embedder, if it
+        has one; a new name is known to it when the job ``graph_sync`` was done.
+
+        Raises:
+            EmbeddingError: The embedder failed.
+        """
+        readable, wanted = self._readable(actor), clean_text(name)
+        database, key = self._synced(), entity_key(wanted)
+        with database.read() as tx:
+            found = graph_reading.search_names(tx, wanted, partitions=readable, limit=limit)
+        if found or not key or not self._names.enabled:
+            return found
+        vector = self._names.embed([key])
+        with database.read() as tx:
+            (near,) = self._names.nearest(tx, vector)
+            called = graph_reading.ids_called(tx, near, partitions=readable)
+            ids = list(dict.fromkeys(one for key in near for one in called.get(key, ())))[:limit]
+            known = graph_reading.entities(tx, ids, partitions=readable)
+        return [known[one] for one in ids]
 
     def neighbours(
         self,

@@ -19,9 +19,11 @@ from langchain_memengine.knowledge.own_lines import OwnLines
 from langchain_memengine.models.extracting import Extractor
 from langchain_memengine.models.fact_prompts import ExtractedFacts, facts_prompt
 from langchain_memengine.retrieval.current_records import all_known
+from langchain_memengine.retrieval.record_chunks import record_source
 from langchain_memengine.retrieval.records import RecordKeeper, suspected
 from langchain_memengine.storage import jobs
 from langchain_memengine.storage.database import Database, Transaction
+from langchain_memengine.storage.graph_jobs import extract_job
 from langchain_memengine.storage.job_values import Effect, Job, JobContext, NewJob
 from langchain_memengine.storage.record_values import (
     MemoryRecord,
@@ -63,6 +65,7 @@ class FactExtraction:
         database: The store.
         keeper: Writes the records.
         extractor: The model to ask.
+        feeds_graph: Whether new facts are to be read into the graph.
     """
 
     def __init__(
@@ -70,7 +73,10 @@ class FactExtraction:
         database: Database,
         keeper: RecordKeeper,
         extractor: Extractor[ExtractedFacts],
+        *,
+        feeds_graph: bool,
     ) -> None:
+        self._feeds_graph = feeds_graph
         self._database = database
         self._keeper = keeper
         self._extractor = extractor
@@ -102,6 +108,8 @@ class FactExtraction:
             jobs.clear_payload(tx, job)
             if new:
                 jobs.put(tx, _revision_job(job, lines.person, new), now=context.now)
+                if self._feeds_graph:
+                    jobs.put(tx, _graph_job(job, new), now=context.now)
 
         return apply
 
@@ -150,6 +158,15 @@ def _revision_job(job: Job, person: str, new: Sequence[MemoryRecord]) -> NewJob:
         {"person": person, "records": [record.id for record in new]},
         dedupe_key=f"belief_revision:{job.num}",
         max_attempts=ATTEMPTS,
+        owner=job.owner,
+        thread_id=job.thread_id,
+        commit_id=job.commit_id,
+    )
+
+
+def _graph_job(job: Job, new: Sequence[MemoryRecord]) -> NewJob:
+    return extract_job(
+        [record_source(record.id) for record in new],
         owner=job.owner,
         thread_id=job.thread_id,
         commit_id=job.commit_id,

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 from pydantic import BaseModel, Field
 
 from langchain_memengine.text.fencing import fenced
@@ -20,11 +18,6 @@ longest name the text gives; other names of it are its aliases. Never a pronoun.
 - A relation is one short verb phrase from one entity to another, like "works at". One fact each.
 - confidence is 1.0 for what is stated, less for what is hedged.
 - A text that names nothing has empty lists."""
-
-_AGAIN = """\
-Your reply could not be read ({problem}). Reply again with one JSON object and nothing else:
-{{"reasoning": "…", "entities": [{{"name": "…", "type": "…", "aliases": []}}], \
-"relations": [{{"source": "…", "type": "…", "target": "…", "confidence": 1.0}}]}}"""
 
 
 class ExtractedEntity(BaseModel):
@@ -55,21 +48,3 @@ class Extraction(BaseModel):
 def extraction_messages(text: str) -> list[BaseMessage]:
     """Return the question for one text, which is fenced as data."""
     return [SystemMessage(_TASK), HumanMessage(fenced("transcript", text))]
-
-
-def repair_messages(text: str, reply: str, problem: str) -> list[BaseMessage]:
-    """Return the question again, with what was wrong with the first reply."""
-    asked = extraction_messages(text)
-    answered: list[BaseMessage] = [AIMessage(reply)] if reply.strip() else []
-    return [*asked, *answered, HumanMessage(_AGAIN.format(problem=problem))]
-
-
-def reply_of(answer: Any) -> Any:
-    """Return what is worth reading of a structured answer: the parsed value, else the raw one."""
-    if not isinstance(answer, dict) or "raw" not in answer:
-        return answer
-    if answer.get("parsed") is not None:
-        return answer["parsed"]
-    raw = answer["raw"]
-    calls = [*getattr(raw, "tool_calls", ()), *getattr(raw, "invalid_tool_calls", ())]
-    return calls[0]["args"] if calls else raw.text

@@ -44,10 +44,11 @@ def explain(
     if query.asks_nothing:
         return Explanation(chunk_id, found=False, reason="The query asks for nothing.")
     vector, degraded = searcher.query_vector(query.text)
+    named, _ = searcher.named(query, vector)
     answer = searcher.search(query)
     with database.read() as tx:
         aside = quarantines.hidden_sources(tx)
-        everything = searcher.rank(tx, query, vector, chunks.count(tx), Stopwatch())
+        everything = searcher.rank(tx, query, vector, chunks.count(tx), Stopwatch(), named)
         rank, hit = _standing(tx, searcher, query, everything, {one.id for one in meant})
         if hit is not None:
             chunk_id = hit.id

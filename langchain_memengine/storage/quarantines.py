@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
-from sqlalchemy import ColumnElement, delete, or_, select
+from sqlalchemy import ColumnElement, delete, select
 
 from langchain_memengine.storage import dialects
 from langchain_memengine.storage.database import Transaction, from_ms, to_ms
@@ -18,7 +18,7 @@ from langchain_memengine.storage.schema import (
     chunks,
     memories,
 )
-from langchain_memengine.storage.statements import batches, begins_with
+from langchain_memengine.storage.statements import batches, matches
 
 
 def put(tx: Transaction, target_id: str, new: Quarantine | None) -> None:
@@ -73,32 +73,25 @@ def hidden_sources(tx: Transaction, known: Sequence[Quarantine] | None = None) -
         known: All quarantines of the store, if the caller has read them.
     """
     known = everything(tx) if known is None else known
-    exact = {one.source for one in known if not one.source.endswith("*")}
-    prefixes = [one for one in known if one.source.endswith("*")]
     if not known:
         return frozenset()
+    exact = {one.source for one in known if not one.source.endswith("*")}
     found = set(exact)
-    begins = [begins_with(chunks.c.source, one.source[:-1]) for one in prefixes]
-    if begins:
-        rows = tx.connection.execute(
-            select(chunks.c.source)
-            .where(chunks.c.store_id == tx.store_id, chunks.c.scope != "store", or_(*begins))
-            .distinct()
+    learnt_from: list[ColumnElement[bool]] = [
+        memories.c.source.in_(batch) for batch in batches(sorted(exact))
+    ]
+    for one in known:
+        if one.source in exact:
+            continue
+        learnt_from.append(matches(memories.c.source, one.source))
+        begins = (chunks.c.scope != "store") & matches(chunks.c.source, one.source)
+        rows = select(chunks.c.source).where(chunks.c.store_id == tx.store_id, begins).distinct()
+        found.update(tx.connection.execute(rows).scalars())
+    for condition in learnt_from:
+        ids = select(memories.c.id).where(
+            memories.c.store_id == tx.store_id, memories.c.source != "", condition
         )
-        found.update(source for (source,) in rows if any(one.covers(source) for one in prefixes))
-    learnt = [begins_with(memories.c.source, one.source[:-1]) for one in prefixes]
-    learnt += [memories.c.source.in_(batch) for batch in batches(sorted(exact))]
-    rows = tx.connection.execute(
-        select(memories.c.id, memories.c.source).where(
-            memories.c.store_id == tx.store_id, memories.c.source != "", or_(*learnt)
-        )
-    )
-    # Not every database compares prefixes letter by letter.
-    found.update(
-        RECORD_PREFIX + one
-        for one, source in rows
-        if source in exact or any(prefix.covers(source) for prefix in prefixes)
-    )
+        found.update(RECORD_PREFIX + one for one in tx.connection.execute(ids).scalars())
     return frozenset(found)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -110,6 +110,24 @@ def namespaces(tx: Transaction, now: datetime) -> list[Namespace]:
     """Return the namespaces that have items, in no order."""
     statement = select(store_items.c.namespace).where(*_live(tx, now)).distinct()
     return [namespace_of(path) for path in tx.connection.execute(statement).scalars()]
+
+
+def naming(tx: Transaction, label: str) -> int:
+    """Return how many items are in namespaces that have this label."""
+    rows = tx.connection.execute(
+        select(store_items.c.namespace, func.count())
+        .where(store_items.c.store_id == tx.store_id)
+        .group_by(store_items.c.namespace)
+    )
+    return sum(number for path, number in rows if label in namespace_of(path))
+
+
+def holding(tx: Transaction, holds: Callable[[str], bool]) -> int:
+    """Return how many items have a value, as JSON, of which this is true."""
+    rows = tx.connection.execute(
+        select(store_items.c.value).where(store_items.c.store_id == tx.store_id)
+    )
+    return sum(holds(value) for (value,) in rows)
 
 
 def roots(tx: Transaction) -> list[str]:

@@ -72,7 +72,7 @@ async def test_what_is_saved_is_found_and_what_is_forgotten_is_not(engine):
     one = saved.removeprefix("Saved. Id: ")
     found = await told(engine, "memory_search", query="kiln")
     assert KILN in found
-    assert f'at="record:{one}:1-1"' in found
+    assert f'at="doc:/{one}:1-1"' in found
     assert await told(engine, "memory_forget", id=one) == "Forgotten."
     assert await told(engine, "memory_search", query="kiln") == (
         "Nothing is remembered about this."
@@ -86,14 +86,16 @@ async def test_memory_is_forgotten_by_where_it_was_found(engine):
         assert texts(engine.search("kiln")) == []
 
 
-async def test_what_is_saved_is_an_unverified_record_and_is_forgotten_by_where_it_was_found(engine):
+async def test_what_is_saved_is_the_agents_word_and_is_forgotten_by_where_it_was_found(engine):
     saved = await told(engine, "memory_save", Actor("anna"), text=KILN)
-    (record,) = engine.list_records(actor=Actor("anna"))
-    assert saved == f"Saved. Id: {record.id}"
-    assert (record.scope, record.origin, record.trust) == ("personal", "app", "unverified")
-    at = f"record:{record.id}:1-1"
+    (hit,) = engine.search("kiln", actor=Actor("anna")).hits
+    assert saved == f"Saved. Id: {hit.source.removeprefix('doc:anna/')}"
+    assert (hit.scope, hit.receipt.origin, hit.receipt.trust) == (
+        *("personal", "assistant", "unverified"),
+    )
+    at = f"{hit.source}:1-1"
     assert await told(engine, "memory_forget", Actor("anna"), id=at) == "Forgotten."
-    assert engine.list_records(actor=Actor("anna")) == []
+    assert texts(engine.search("kiln", actor=Actor("anna"))) == []
 
 
 async def test_nothing_is_not_saved(engine):
@@ -179,8 +181,7 @@ async def test_graph_says_what_is_related(engine):
     assert "Anna —works at→ ACME" in near
     assert "kilns" not in near
     assert "ACME —makes→ kilns" in await told(engine, "graph_neighbours", entity="anna", hops=2)
-    text, is_error = await call(engine, "graph_neighbours", entity="Nobody")
-    assert (is_error, "Nobody" in text) == (True, True)
+    assert await told(engine, "graph_neighbours", entity="Nobody") == "No entity has this name."
 
 
 async def test_each_user_has_a_memory_of_their_own(engine):

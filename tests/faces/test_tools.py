@@ -41,7 +41,7 @@ def called(tool, config, **arguments) -> ToolMessage:
 
 
 def id_in(text: str) -> str:
-    return re.search(r"\bid ([0-9a-f]{32})\b", text)[1]
+    return re.search(r"\bid ([0-9a-f]{12,32})\b", text)[1]
 
 
 def test_what_a_user_saves_is_found_by_them_alone_and_forgotten_by_them_alone(tools):
@@ -64,13 +64,15 @@ def test_without_a_user_it_is_the_engine_s_actor_and_what_is_saved_is_their_own(
     assert "tea" in tools["memory_search"].invoke({"query": "tea"})
 
 
-def test_what_a_model_saves_is_an_unverified_record_of_its_thread(tools, engine):
+def test_what_a_model_saves_is_its_unverified_word_in_its_thread(tools, engine):
     saved = tools["memory_save"].invoke(
         {"text": "Ann likes tea."}, {"configurable": {"user_id": "ann", "thread_id": "t1"}}
     )
-    record = engine.get(id_in(saved), actor=Actor("ann"))
-    assert (record.scope, record.owner, record.thread_id) == ("personal", "ann", "t1")
-    assert (record.origin, record.trust) == ("app", "unverified")
+    (hit,) = engine.search("tea", actor=Actor("ann")).hits
+    assert (hit.scope, hit.owner, hit.metadata["thread_id"]) == ("personal", "ann", "t1")
+    assert (hit.receipt.origin, hit.receipt.trust) == ("assistant", "unverified")
+    assert id_in(saved) in hit.source
+    assert engine.list_records(actor=Actor("ann")) == []
     assert "Ann likes tea." in tools["memory_search"].invoke({"query": "tea"}, ANN)
     engine.forget(thread="t1")
     assert tools["memory_search"].invoke({"query": "tea"}, ANN) == "No memory matches."
