@@ -179,9 +179,9 @@ class Searcher:
             found, positions, ranked = fused()
             if query.graph_hops and self._graph is not None:
                 near = nearness(found, ranked.order, ranked.fused, view.unrelated.average)
-                asked = GraphQuery(query.text, query.graph_hops, query.partitions, query.now, named)
+                start = GraphQuery(query.text, query.graph_hops, query.partitions, query.now, named)
                 try:
-                    led_to = self._graph.scores(tx, asked, near)
+                    led_to = self._graph.scores(tx, start, near)
                 except StorageError as error:
                     degraded.append(f"graph: {error}")
                 else:
