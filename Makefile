@@ -8,8 +8,13 @@ STAMP := $(VENV)/.installed
 BENCH_STAMP := $(VENV)/.installed-bench
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --prefer-binary -c constraints.txt
 
+# A dot every two seconds: an installation of minutes that says nothing looks like one that hangs.
+define with_dots
+	@$(1) & pid=$$!; while kill -0 $$pid 2>/dev/null; do printf .; sleep 2; done; echo; wait $$pid
+endef
+
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format integration_tests reliability soak bench docs dist clean
+.PHONY: help demo test check format integration_tests notebooks screenshots reliability soak bench docs dist clean
 
 help: ## List the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z_]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -24,7 +29,7 @@ check: $(STAMP) ## Check format, lint, types and layers
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/mypy examples/agent.py
+	$(BIN)/mypy examples
 	$(BIN)/lint-imports
 
 format: $(STAMP) ## Format the code and fix what ruff can fix
@@ -33,6 +38,13 @@ format: $(STAMP) ## Format the code and fix what ruff can fix
 
 integration_tests: $(STAMP) ## Run the tests that need processes, sockets or servers
 	@$(BIN)/python -m pytest integration_tests
+
+notebooks: $(STAMP) ## Run all notebooks; `make docs` then shows them with their output
+	@$(BIN)/python -m docs.notebooks
+
+screenshots: $(STAMP) ## Take the README's pictures anew (needs Debian's chromium, chromium-driver)
+	$(BIN)/python -m docs.generate
+	$(BIN)/python -m integration_tests.notebooks.screenshots
 
 reliability: $(STAMP) ## Kill, damage and starve it briefly; print the figures in one table
 	@$(BIN)/python -m integration_tests.figures
@@ -94,10 +106,10 @@ $(STAMP): pyproject.toml constraints.txt
 		"$(PYTHON)" -m venv --without-pip "$(VENV)" && \
 		"$(PYTHON)" -m pip --python "$(BIN)/python" install --quiet --disable-pip-version-check pip; \
 	fi
-	@$(INSTALL) -e '.[dev]'
+	$(call with_dots,$(INSTALL) -e '.[dev]')
 	@touch $@
 
 $(BENCH_STAMP): $(STAMP)
 	@echo "Installing the peers to compare with into $(VENV) …"
-	@$(INSTALL) -e '.[dev,bench]'
+	$(call with_dots,$(INSTALL) -e '.[bench]')
 	@touch $@

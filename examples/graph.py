@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated
+from typing import Annotated, NotRequired
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
-from langchain_core.runnables import RunnableLambda
+from langchain_core.messages import AnyMessage, HumanMessage
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.message import add_messages
 from typing_extensions import TypedDict
@@ -27,19 +26,11 @@ REPLY = """{"entities": [{"name": "Anna", "type": "Person"}, {"name": "Bert", "t
 {"source": "Bert", "type": "chose", "target": "PostgreSQL"}]}"""
 
 
-class ScriptedModel(GenericFakeChatModel):
-    """Stands in for a chat model: every text tells the same."""
-
-    def with_structured_output(self, _schema: object, **_options: object) -> RunnableLambda:
-        """Return what answers as a provider does that was asked for the raw reply too."""
-        return RunnableLambda(lambda _: {"raw": AIMessage(REPLY), "parsed": None})
-
-
 class State(TypedDict):
     """What the app's nodes share; the extraction takes ``messages``, returns ``graph_counts``."""
 
     messages: Annotated[list[AnyMessage], add_messages]
-    graph_counts: dict[str, int]
+    graph_counts: NotRequired[dict[str, int]]
 
 
 def run(root: Path, model: BaseChatModel) -> list[str]:
@@ -63,4 +54,4 @@ def run(root: Path, model: BaseChatModel) -> list[str]:
 
 if __name__ == "__main__":
     with TemporaryDirectory() as folder:
-        print("\n".join(run(Path(folder), ScriptedModel(messages=iter(())))))
+        print("\n".join(run(Path(folder), GenericFakeChatModel(messages=iter([REPLY])))))

@@ -3,7 +3,6 @@
 import json
 import os
 import random
-import re
 import shutil
 import signal
 import subprocess
@@ -22,6 +21,7 @@ from langchain_memengine.storage.schema import (
     chunks,
 )
 from langchain_memengine.workspace import folder_events
+from tests.doc_pages import run
 from tests.fakes.embeddings import FakeEmbeddings
 
 SCRIPTS = int(os.environ.get("MEMENGINE_EDIT_SCRIPTS", "20"))
@@ -366,8 +366,6 @@ def test_the_command_prints_a_line_a_sync_and_ends_with_ctrl_c(tmp_path):
 
 
 def test_what_the_page_shows_runs(tmp_path, monkeypatch, capsys):
-    page = (Path(__file__).parents[1] / "docs/sync.md").read_text(encoding="utf-8")
-    (block,) = re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
     monkeypatch.chdir(tmp_path)
-    exec(compile(block, "sync.md", "exec"), {})  # noqa: S102  # the point of the test
+    run("docs/sync.md")
     assert capsys.readouterr().out.startswith("WatchState(dirty=")

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from langchain_memengine.answers import (
         Explanation,
+        ExportReport,
         ForgetReport,
         Hit,
         IndexReport,
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from langchain_memengine.faces.display.showing import Display, show
     from langchain_memengine.faces.document_index import MemEngineDocumentIndex
     from langchain_memengine.faces.graph_nodes import graph_extraction
+    from langchain_memengine.faces.graph_tools import graph_tools
     from langchain_memengine.faces.history import MemEngineChatMessageHistory
     from langchain_memengine.faces.lab.ranking_lab import RankingLab
     from langchain_memengine.faces.middleware import MemoryMiddleware
@@ -63,10 +65,11 @@ if TYPE_CHECKING:
     from langchain_memengine.knowledge.fact_history import FactVersion
     from langchain_memengine.retrieval.diagnosis import DoctorReport
     from langchain_memengine.retrieval.recall import Recalled
+    from langchain_memengine.storage.auditing import AuditReport
     from langchain_memengine.storage.experience_values import Experience
     from langchain_memengine.storage.graph_values import Entity, Relation
     from langchain_memengine.storage.job_values import Job
-    from langchain_memengine.storage.record_values import MemoryRecord
+    from langchain_memengine.storage.record_values import MemoryRecord, Quarantine
     from langchain_memengine.types import (
         Actor,
         Fact,
@@ -78,6 +81,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "RANKINGS": "config",
     "Actor": "types",
+    "AuditReport": "storage.auditing",
     "CompactionLimits": "conversation.compaction",
     "DecayReranker": "faces.reranker",
     "Display": "faces.display.showing",
@@ -86,6 +90,7 @@ _HOMES = {
     "Experience": "storage.experience_values",
     "ExperienceStore": "knowledge.experience",
     "Explanation": "answers",
+    "ExportReport": "answers",
     "Fact": "types",
     "FactVersion": "knowledge.fact_history",
     "Filter": "types",
@@ -105,6 +110,7 @@ _HOMES = {
     "MemoryMiddleware": "faces.middleware",
     "MemoryState": "faces.nodes",
     "MemoryRecord": "storage.record_values",
+    "Quarantine": "storage.record_values",
     "Ranking": "config",
     "RankingLab": "faces.lab.ranking_lab",
     "RecallState": "faces.recall_node",
@@ -118,6 +124,7 @@ _HOMES = {
     "flush_node": "faces.nodes",
     "get_memory_stats": "conversation.context",
     "graph_extraction": "faces.graph_nodes",
+    "graph_tools": "faces.graph_tools",
     "join_heads": "conversation.lineage",
     "memory_flush": "conversation.flush",
     "memory_tools": "faces.tools",
@@ -131,6 +138,7 @@ _HOMES = {
 __all__ = [
     "RANKINGS",
     "Actor",
+    "AuditReport",
     "CompactionLimits",
     "DecayReranker",
     "Display",
@@ -139,6 +147,7 @@ __all__ = [
     "Experience",
     "ExperienceStore",
     "Explanation",
+    "ExportReport",
     "Fact",
     "FactVersion",
     "Filter",
@@ -158,6 +167,7 @@ __all__ = [
     "MemoryMiddleware",
     "MemoryRecord",
     "MemoryState",
+    "Quarantine",
     "Ranking",
     "RankingLab",
     "RecallState",
@@ -171,6 +181,7 @@ __all__ = [
     "flush_node",
     "get_memory_stats",
     "graph_extraction",
+    "graph_tools",
     "join_heads",
     "memory_flush",
     "memory_tools",

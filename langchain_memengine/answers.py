@@ -163,7 +163,7 @@ class SearchResult(Shown):
 
 @dataclass(frozen=True, slots=True)
 class FileProblem:
-    """A file that was not indexed, and why."""
+    """A file that was not indexed, or not trusted, and why."""
 
     path: str
     reason: str
@@ -179,6 +179,8 @@ class IndexReport(Shown):
         removed: Files that are gone from disk and now from the index.
         skipped: Files that are no memory: binary, too large, not regular, …
         failed: Files that should be indexed and could not; they stay dirty and are retried.
+        suspicious: Indexed files of which something looks like an attempt to steer an agent; that
+            is untrusted, and says so where it is recalled.
         chunks: Chunks written.
         embedded: Texts sent to the embedder.
         reused: Chunks whose embedding was already known.
@@ -193,6 +195,7 @@ class IndexReport(Shown):
     removed: int = 0
     skipped: tuple[FileProblem, ...] = ()
     failed: tuple[FileProblem, ...] = ()
+    suspicious: tuple[FileProblem, ...] = ()
     chunks: int = 0
     embedded: int = 0
     reused: int = 0
@@ -226,6 +229,19 @@ class ForgetReport:
     def total(self) -> int:
         """How many there were of all kinds together."""
         return sum(self.removed.values())
+
+
+@dataclass(frozen=True, slots=True)
+class ExportReport:
+    """What an export holds, and what it does not.
+
+    Attributes:
+        exported: How much of each kind: ``records``, ``texts``, ``messages``, ``notes``.
+        left_out: How much was left out, by what it is; kinds without any are not named.
+    """
+
+    exported: Mapping[str, int] = field(default_factory=dict)
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

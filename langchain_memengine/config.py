@@ -158,12 +158,13 @@ class MemEngineConfig(BaseModel):
     )
     database_url: str | None = Field(
         None,
-        description="SQLAlchemy URL; default: SQLite in `.memengine/`, in memory without a root.",
+        description="SQLAlchemy URL: `sqlite:///PATH`, `postgresql+psycopg://…` or "
+        "`mysql+pymysql://…`; default: SQLite in `.memengine/`, in memory without a root.",
     )
     graph_url: str | None = Field(
         None,
-        description="SQLAlchemy URL of the graph; default: `kg.sqlite` in `.memengine/`, in memory "
-        "without a root.",
+        description="SQLAlchemy URL of the graph, which may be `database_url`; default: "
+        "`kg.sqlite` in `.memengine/`, in memory without a root.",
     )
     chroma_url: str | None = Field(
         None,
@@ -264,6 +265,11 @@ class MemEngineConfig(BaseModel):
         "auto",
         description="Queued jobs: `auto` does them in a thread that starts with the first one, "
         "`off` leaves them to `memengine worker` or `run_jobs()`. GoClaw.",
+    )
+    graph_learning: Literal["off", "facts", "all"] = Field(
+        "facts",
+        description="What a chat model reads into the graph in the background: `facts` that it "
+        "learnt, or `all`, also files, texts and messages as they come. GoClaw.",
     )
     worker_drain_seconds: float = Field(
         10.0, ge=0, description="Wait for the job in hand when an engine closes, at most."

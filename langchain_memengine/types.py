@@ -173,7 +173,9 @@ class Fact:
     Attributes:
         source: Where it stands, like ``architecture.md#Decisions``.
         text: The fact itself, one line.
+        origin: Whose words it is; those of a tool, a file or a model are never pinned.
     """
 
     source: str
     text: str
+    origin: Origin = "app"

@@ -1,6 +1,7 @@
 """What holds for every unit test: no network, and reproducible Hypothesis runs in CI."""
 
 import os
+import warnings
 
 import pytest
 from hypothesis import settings
@@ -11,6 +12,7 @@ pytest.register_assert_rewrite(
     "tests.engine.contract_lineage",
     "tests.faces.store_contract",
     "tests.storage.contract",
+    "tests.storage.contract_boundaries",
     "tests.storage.contract_chunks",
     "tests.storage.contract_conversations",
     "tests.storage.contract_graph",
@@ -29,3 +31,12 @@ settings.load_profile("ci" if os.environ.get("CI") else "dev")
 def pytest_runtest_setup() -> None:
     # Unix sockets stay open: asyncio's event loop wakes itself through a pair of them.
     disable_socket(allow_unix_socket=True)
+
+
+@pytest.fixture
+def langmem():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # its imports from LangGraph are of an older release
+        return pytest.importorskip(
+            "langmem", reason="langmem is not installed: pip install langmem"
+        )

@@ -1,6 +1,7 @@
 """Reads the pages of the documentation as a test needs them: block by block."""
 
 import re
+import shlex
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -23,3 +24,10 @@ def run(page: str) -> dict[str, object]:
     for block in blocks(page, "python"):
         exec(compile(block, page, "exec"), names)  # noqa: S102  # running the page is the point
     return names
+
+
+def commands(page: str, program: str = "memengine") -> list[list[str]]:
+    """Return the arguments of each call of a program in a page's shell blocks, in order."""
+    lines = "\n".join(blocks(page, "bash")).splitlines()
+    split = (shlex.split(line.split(" > ")[0], comments=True) for line in lines)
+    return [words[1:] for words in split if words[:1] == [program]]

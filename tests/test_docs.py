@@ -3,22 +3,16 @@
 import ast
 import json
 import re
-import shlex
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from typer.testing import CliRunner
 
 from langchain_memengine.cli.main import app
-from tests.doc_pages import ROOT, blocks, read, run
+from tests.doc_pages import ROOT, blocks, commands, read, run
 
 README = read("README.md")
 MAKEFILE = read("Makefile")
-
-
-def commands() -> list[list[str]]:
-    lines = "\n".join(blocks("README.md", "bash")).splitlines()
-    return [shlex.split(line, comments=True) for line in lines if line.strip()]
 
 
 @pytest.fixture
@@ -28,11 +22,12 @@ def somewhere(tmp_path, monkeypatch):
 
 
 def test_readme_leads_with_the_two_set_up_commands():
-    assert commands()[:2] == [["make", "demo"], ["make", "test"]]
+    first = blocks("README.md", "bash")[0].splitlines()
+    assert [line.split("#")[0].strip() for line in first] == ["make demo", "make test"]
 
 
 def test_readme_names_only_targets_that_exist():
-    named = [command[1] for command in commands() if command[0] == "make"]
+    named = [target for (target,) in commands("README.md", "make")]
     assert [name for name in named if not re.search(rf"^{name}:", MAKEFILE, re.MULTILINE)] == []
 
 
@@ -69,6 +64,7 @@ def test_recipes_for_interfaces_run_in_order(somewhere, capsys):
     told = capsys.readouterr().out.splitlines()
     assert told[0] == "1 Ann drinks green tea in the morning."
     assert "  Ann's kiln reaches 900 degrees." in told
+    assert "Is the kiln on?" in told
     assert told[-4:] == ["True", "The plan.", "1", "Glaze dries in a day."]
     seen["engine"].close()
 
@@ -107,6 +103,17 @@ def test_recipe_of_records_runs_and_tells_the_truth(somewhere, capsys):
     assert forgotten.startswith("1 Backups")
 
 
+def test_security_page_names_tests_that_are_there():
+    named = re.findall(
+        r"`((?:integration_)?tests/[\w/]+\.py)(?:::(\w+))?`", read("docs/security.md")
+    )
+    assert len(named) > 30
+    for path, name in named:
+        assert (
+            re.search(rf"^(?:async )?(?:def|class) {name}\b", read(path), re.MULTILINE) or not name
+        )
+
+
 def test_recipes_for_graphs_run_in_order(somewhere, capsys):
     seen = run("docs/recipes.md")
     same_thread, other_thread, other_user, agent = capsys.readouterr().out.splitlines()
@@ -132,11 +139,11 @@ def test_inline_retriever_call_of_the_readme_runs(somewhere):
 
 
 def test_commands_of_the_readme_run_in_order(somewhere):
-    ran = [command for command in commands() if command[0] == "memengine"]
-    for command in ran:
-        result = CliRunner().invoke(app, command[1:])
-        assert result.exit_code == 0, (command, result.output)
-    assert len(ran) >= 5
+    calls = commands("README.md")
+    for call in calls:
+        result = CliRunner().invoke(app, call)
+        assert result.exit_code == 0, (call, result.output)
+    assert len(calls) >= 5
 
 
 def test_links_of_the_readme_lead_somewhere():

@@ -1,7 +1,6 @@
 """The pages of the documentation: their blocks run, and what they name is there."""
 
 import re
-import shlex
 
 import pytest
 import typer
@@ -10,7 +9,7 @@ from typer.testing import CliRunner
 
 import langchain_memengine
 from langchain_memengine.cli.main import app
-from tests.doc_pages import DOCS, ROOT, blocks, read, run
+from tests.doc_pages import DOCS, ROOT, blocks, commands, read, run
 
 PAGES = sorted(path.relative_to(ROOT).as_posix() for path in DOCS.rglob("*.md"))
 
@@ -41,12 +40,6 @@ RUN_TO_THE_END = [
     "docs/reliability.md",
     "docs/ways-in.md",
 ]
-
-
-def commands(page: str) -> list[list[str]]:
-    lines = "\n".join(blocks(page, "bash")).splitlines()
-    split = (shlex.split(line.split(" > ")[0], comments=True) for line in lines)
-    return [words[1:] for words in split if words[:1] == ["memengine"]]
 
 
 @pytest.fixture

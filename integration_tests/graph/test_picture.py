@@ -1,23 +1,14 @@
 """The picture of a graph in a real browser, without a network."""
 
 import re
-import shutil
 import subprocess
 
-import pytest
-
+from integration_tests.chromium import CHROMIUM, OPTIONS, need
 from tests.fakes.engines import make_engine
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-OPTIONS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-    "--host-resolver-rules=MAP * ~NOTFOUND",
-)  # fmt: skip
 
-
-@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
 def test_a_page_opens_and_shows_entities_and_relations(tmp_path):
+    need(CHROMIUM, "chromium is not installed")
     page, shot = tmp_path / "graph.html", tmp_path / "graph.png"
     with make_engine() as engine:
         engine.add_texts(["Anna <b>knows</b> Bert."], ids=["a"])

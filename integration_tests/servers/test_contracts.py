@@ -13,6 +13,7 @@ from tests.storage.contract import (
     MigrationsContract,
     StoresContract,
 )
+from tests.storage.contract_boundaries import BoundaryContract
 from tests.storage.contract_chunks import ChunkContract, EmbeddingContract
 from tests.storage.contract_conversations import CommitContract, MessageContract, SessionContract
 from tests.storage.contract_experiences import ExperienceContract, ExperiencesOfStoresContract
@@ -35,6 +36,10 @@ class OnServer:
 
 
 class TestDatabase(OnServer, DatabaseContract):
+    pass
+
+
+class TestBoundaries(OnServer, BoundaryContract):
     pass
 
 

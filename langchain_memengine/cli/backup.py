@@ -1,4 +1,4 @@
-"""The commands that copy a memory's database and put it back: backup, restore."""
+"""The commands that copy a memory's database and put it back: backup, restore, migrate."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from langchain_memengine.answers import (
 )
 from langchain_memengine.cli import options
 from langchain_memengine.cli.opening import opened
-from langchain_memengine.cli.terminal import counted, print_json, say
+from langchain_memengine.cli.terminal import bar, counted, print_json, say
 
 _NOT_IN_IT = (
     "Markdown files are not in it: they are yours to back up, as any folder of files "
@@ -55,3 +55,22 @@ def restore(
     if done.before is not None:
         say(f"The database before it is kept as {done.before}; remove it when you are sure.")
     say("Markdown files are as they were. Next: memengine sync")
+
+
+def migrate(
+    source: Annotated[str, typer.Option("--from", metavar="URL", help="Database to copy.")],
+    target: Annotated[str, typer.Option("--to", metavar="URL", help="An empty database.")],
+    *,
+    as_json_wanted: options.Json = False,
+) -> None:
+    """Copy every store into a database of another kind, and compare both row by row."""
+    from langchain_memengine.storage.copying import copy_database
+
+    with bar("Copying") as progress:
+        done = copy_database(source, target, progress=progress)
+    if as_json_wanted:
+        print_json(as_json(done))
+        return
+    rows = sum(done.rows.values())
+    say(f"Copied {counted(rows, 'row')} of {counted(len(done.stores), 'store')}; both are equal.")
+    say("The database copied from is as it was. Next: set database_url to the new one.")

@@ -42,7 +42,7 @@ _MIN_WORDS, _MAX_WORDS = 2, 9
 def demo(
     folder: Annotated[
         Path | None,
-        typer.Argument(metavar="[DIR]", help="A folder of notes of your own; it is only read."),
+        typer.Argument(metavar="DIR", help="A folder of notes of your own; it is only read."),
     ] = None,
     *,
     ask: Annotated[

@@ -84,6 +84,7 @@ def _usage(error: Any) -> int:
     if isinstance(error, UsageProblem) or context is None:
         complain("error", str(error.message))
     else:
-        message = error.format_message().rstrip(".")
-        complain("error", f"{message}. See: {context.command_path} --help")
+        message = error.format_message()
+        end = "" if message.endswith((".", "?")) else "."
+        complain("error", f"{message}{end} See: {context.command_path} --help")
     return int(error.exit_code)

@@ -32,7 +32,7 @@ _NOT_FOR_EYES = ("token", "payload_json")  # a proof of the worker's, and what `
 app = typer.Typer(name="jobs")
 
 Numbers = Annotated[
-    list[int] | None, typer.Argument(metavar="[ID]...", help="Numbers from `memengine jobs list`.")
+    list[int] | None, typer.Argument(metavar="ID", help="Numbers from `memengine jobs list`.")
 ]
 
 

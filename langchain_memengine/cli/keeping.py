@@ -35,7 +35,7 @@ _MAX_PROBLEMS = 20
 def init(
     folder: Annotated[
         Path | None,
-        typer.Argument(metavar="[DIR]", help="Folder to use; default: that of --root."),
+        typer.Argument(metavar="DIR", help="Folder to use; default: that of --root."),
     ] = None,
     *,
     root: options.Root = options.DEFAULT_ROOT,
@@ -71,7 +71,7 @@ def init(
 def add(  # noqa: PLR0913  # every parameter is an option of the command
     text: Annotated[
         list[str],
-        typer.Argument(metavar="TEXT...", help="Words to remember; - reads standard input."),
+        typer.Argument(metavar="TEXT", help="Words to remember; - reads standard input."),
     ],
     *,
     document_id: Annotated[
@@ -210,10 +210,12 @@ def _print_report(report: IndexReport) -> None:
         ("without embedding", counted(report.pending, "chunk") if report.pending else ""),
         ("skipped", counted(len(report.skipped), "file") if report.skipped else ""),
         ("failed", counted(len(report.failed), "file") if report.failed else ""),
+        ("suspicious", counted(len(report.suspicious), "file") if report.suspicious else ""),
     ]
     print_rows([(name, value) for name, value in rows if value])
     _print_problems("skipped", report.skipped)
     _print_problems("failed", report.failed)
+    _print_problems("suspicious", report.suspicious)
 
 
 def _print_problems(kind: str, problems: tuple[FileProblem, ...]) -> None:

@@ -21,6 +21,7 @@ from langchain_memengine.cli import (
     records,
     searching,
     serving,
+    trusting,
     watching,
 )
 from langchain_memengine.cli.failing import OneLineErrors
@@ -62,8 +63,16 @@ _PANELS = {
     "Start": (demo.demo, keeping.init),
     "Remember": (keeping.add, keeping.sync, watching.watch),
     "Ask": (searching.search, searching.recall, searching.explain, keeping.stats),
-    "Take along and forget": (records.export, records.forget, records.audit),
-    "Keep it running": (jobs.worker, serving.mcp, doctor.doctor, backup.backup, backup.restore),
+    "Take along and forget": (records.export, records.forget),
+    "Trust": (trusting.audit, trusting.quarantine, trusting.release),
+    "Keep it running": (
+        jobs.worker,
+        serving.mcp,
+        doctor.doctor,
+        backup.backup,
+        backup.restore,
+        backup.migrate,
+    ),
 }
 
 for _panel, _commands in _PANELS.items():

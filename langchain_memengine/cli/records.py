@@ -1,4 +1,4 @@
-"""The commands about records: forget, export, import, audit."""
+"""The commands about records: forget, export, import."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
-from rich.table import Table
 
 from langchain_memengine.answers import (
     ForgetReport,
@@ -19,7 +18,6 @@ from langchain_memengine.cli.failing import exit_if, usage_error
 from langchain_memengine.cli.opening import opened
 from langchain_memengine.cli.terminal import (
     counted,
-    output,
     print_json,
     print_rows,
     say,
@@ -31,7 +29,7 @@ _STANDARD = Path("-")
 
 def forget(  # noqa: PLR0913  # every parameter is an option of the command
     ids: Annotated[
-        list[str] | None, typer.Argument(metavar="[ID]...", help="Of records or added texts.")
+        list[str] | None, typer.Argument(metavar="ID", help="Of records or added texts.")
     ] = None,
     *,
     source: Annotated[
@@ -72,6 +70,9 @@ def export(
     markdown: Annotated[
         bool, typer.Option("--markdown", help="Markdown for people, not lines of JSON.")
     ] = False,
+    quarantined: Annotated[
+        bool, typer.Option("--quarantined", help="Also what is quarantined.")
+    ] = False,
     root: options.Root = options.DEFAULT_ROOT,
     user: options.User = None,
     as_json_wanted: options.Json = False,
@@ -82,13 +83,19 @@ def export(
     form: Literal["jsonl", "markdown"] = "markdown" if markdown else "jsonl"
     actor = options.actor_of(user)
     with opened(root, None) as engine:
-        found = engine.export(
-            sys.stdout if target == _STANDARD else target, format=form, actor=actor
+        report = engine.export(
+            sys.stdout if target == _STANDARD else target,
+            format=form,
+            quarantined=quarantined,
+            actor=actor,
         )
     if as_json_wanted:
-        print_json(found)
+        print_json(as_json(report))
     elif target != _STANDARD:
-        say(f"Written to {target}: {_list(found)}.")
+        say(f"Written to {target}: {_list(report.exported)}.")
+        if report.left_out:
+            told = ", ".join(f"{number} {kind}" for kind, number in report.left_out.items())
+            say(f"Left out: {told}.")
 
 
 def import_(
@@ -113,34 +120,6 @@ def import_(
         ]
         print_rows(rows)
     exit_if(report.skipped)
-
-
-def audit(
-    *,
-    root: options.Root = options.DEFAULT_ROOT,
-    user: options.User = None,
-    as_json_wanted: options.Json = False,
-) -> None:
-    """Show how many records there are by scope, owner, origin and trust: who wrote what."""
-    actor = options.actor_of(user)
-    with opened(root, None) as engine:
-        found = engine.audit(actor=actor)
-    if as_json_wanted:
-        print_json(as_json(found))
-        return
-    if not found:
-        say("There are no records.")
-        return
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for name in ("scope", "owner", "origin", "trust", "first", "last"):
-        table.add_column(name)
-    table.add_column("records", justify="right")
-    for one in found:
-        days = (f"{at:%Y-%m-%d}" for at in (one.first_at, one.last_at))
-        table.add_row(
-            one.scope, clean_line(one.owner), one.origin, one.trust, *days, str(one.records)
-        )
-    output().print(table)
 
 
 def _ask(source: str | None, thread: str | None, owner: str | None) -> None:

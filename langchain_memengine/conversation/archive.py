@@ -27,6 +27,7 @@ from langchain_memengine.storage.messages import StoredMessage
 from langchain_memengine.text.chunking import chunk_markdown
 from langchain_memengine.text.heads import split_heads
 from langchain_memengine.text.sanitize import clean_text
+from langchain_memengine.text.suspicion import suspicion
 from langchain_memengine.types import (
     Actor,
     Commit,
@@ -174,6 +175,9 @@ class SqlArchive:
     ) -> Iterator[tuple[str, TextChunks]]:
         for message, stored in pairs:
             origin, trust = rendering.provenance_of(message)
+            text = str(message.text)
+            if origin != "user" and suspicion(text):
+                trust = "untrusted"
             provenance = replace(
                 place,
                 origin=origin,
@@ -183,14 +187,14 @@ class SqlArchive:
                 metadata=_metadata(message, stored),
             )
             source = message_source(commit.thread_id, stored.message_id, commit.id)
-            yield source, self._pieces(str(message.text), source, provenance)
+            yield source, self._pieces(text, source, provenance)
 
     def _summary(self, summary: str, commit: Commit, place: Provenance) -> dict[str, TextChunks]:
         source = message_source(commit.thread_id, "summary", commit.id)
         provenance = replace(
             place,
             origin="llm_extract",
-            trust="unverified",
+            trust="untrusted" if suspicion(summary) else "unverified",
             commit_id=commit.id,
             event_at=commit.created_at,
         )

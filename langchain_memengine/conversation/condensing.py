@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from langchain_memengine.conversation.summaries import PARAGRAPH_CHARS, as_paragraph
+from langchain_memengine.conversation.transcript import WITHIN_TURN
 from langchain_memengine.errors import ChatModelError
 from langchain_memengine.models.asking import Steps
 from langchain_memengine.models.prompts import merge_prompt, summary_prompt
@@ -49,7 +50,8 @@ def condensed(pieces: Iterable[str], earlier: str) -> Steps[str]:
 def pieces_of(turns: Iterable[str], max_tokens: int) -> list[str]:
     """Return rendered turns joined into pieces of at most ``max_tokens``.
 
-    A turn that is longer than a piece is cut; nothing is left out.
+    A turn that is longer than a piece is cut; nothing is left out. The rest of it is indented like
+    all lines of a turn but its first, for one token more, so that it cannot look like another one.
     """
     room = max(max_tokens, 1) * QUARTERS
     pieces: list[str] = []
@@ -60,7 +62,7 @@ def pieces_of(turns: Iterable[str], max_tokens: int) -> list[str]:
             pieces[-1] += separator + text
             weight += cost
         else:
-            pieces.append(text)
+            pieces.append(text if separator else WITHIN_TURN + text)
             weight = quarter_tokens(text)
     return pieces
 

@@ -20,7 +20,7 @@ from langchain_memengine.errors import ConfigurationError, NotFoundError
 from langchain_memengine.retrieval import visibility
 from langchain_memengine.retrieval.filters import source_condition
 from langchain_memengine.retrieval.recall import Recalled
-from langchain_memengine.storage import chunks
+from langchain_memengine.storage import chunks, quarantines
 from langchain_memengine.storage import sessions as session_rows
 from langchain_memengine.storage.chunk_values import StoredChunk
 from langchain_memengine.storage.database import Database
@@ -151,7 +151,8 @@ class MemorySessions:
     def replay(self, session: Session) -> list[SearchResult]:
         """Load the same context again: for each recorded query the hits it had then.
 
-        Nothing is ranked anew. A chunk that has changed or was forgotten since cannot come back:
+        Nothing is ranked anew. A chunk that has changed, or was forgotten or quarantined since,
+        does not come back:
         ``degraded`` names it.
         """
         session = self.get(session.id)
@@ -164,7 +165,9 @@ class MemorySessions:
     def _replayed(self, recall: SessionRecall, partitions: Sequence[str]) -> SearchResult:
         ids = [recorded["id"] for recorded in recall.hits]
         with self._database.read() as tx:
-            stored = chunks.by_ids(tx, ids, partitions=partitions, now=self._clock())
+            aside = quarantines.hidden_sources(tx)
+            found = chunks.by_ids(tx, ids, partitions=partitions, now=self._clock())
+        stored = {one: chunk for one, chunk in found.items() if chunk.source not in aside}
         gone = [recorded for recorded in recall.hits if recorded["id"] not in stored]
         return SearchResult(
             tuple(_hit(known, stored[known["id"]]) for known in recall.hits if known not in gone),

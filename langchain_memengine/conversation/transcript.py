@@ -6,6 +6,7 @@ base64, and a block of a shape nobody has seen costs what an image costs.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -31,12 +32,16 @@ MESSAGE_TOKENS = 3
 BLOCK_TOKENS = 1_000
 """What a content block without text costs, an image for example, whatever its size."""
 
+WITHIN_TURN = "    "
+"""What the lines of a turn begin with, except its first."""
+
 CACHED_COUNTS = 100_000
 """Messages whose counts are remembered, at most."""
 
 _CALL_BLOCKS = frozenset({"tool_use", "tool_call", "function_call", "input_json_delta"})
 _TEXT_KEYS = ("text", "thinking", "reasoning", "refusal")
 _PLACEHOLDER_CHARS = 40
+_ENDS_LABEL = re.compile("[():：]")
 _MAX_DEPTH = 3  # tool results hold blocks, and no provider nests them deeper
 
 
@@ -89,6 +94,11 @@ def is_human(message: BaseMessage) -> bool:
     )
 
 
+def newest_human(messages: Sequence[BaseMessage]) -> BaseMessage | None:
+    """Return the last message in which a person speaks, if one does."""
+    return next((message for message in reversed(messages) if is_human(message)), None)
+
+
 def speaker_of(message: BaseMessage, default: str = "") -> str:
     """Return the person who wrote a message: ``additional_kwargs["user_id"]``, else its ``name``.
 
@@ -118,12 +128,12 @@ def labelled(turn: Turn, *, with_name: bool) -> str:
     """Return a turn as a paragraph like ``Person (anna): …``, with a tool's name always.
 
     Lines after the first are indented by four, so that no text can look like another turn, nor
-    like a heading where the paragraph is kept as Markdown.
+    like a heading where the paragraph is kept as Markdown. A name cannot end its label either.
     """
-    name = " ".join(turn.speaker.split())
+    name = " ".join(_ENDS_LABEL.sub(" ", turn.speaker).split())
     shown = turn.role == "Tool" or (turn.role == "Person" and with_name)
     label = f"{turn.role} ({name})" if shown and name else turn.role
-    return f"{label}: " + "\n    ".join(turn.text.splitlines())
+    return f"{label}: " + f"\n{WITHIN_TURN}".join(turn.text.splitlines())
 
 
 def transcript(messages: Iterable[BaseMessage], default_person: str = "") -> str:

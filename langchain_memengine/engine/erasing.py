@@ -13,7 +13,7 @@ from langchain_memengine.engine.parts import CHROMA_DIR, FORGOTTEN_AT
 from langchain_memengine.engine.writing import Writing
 from langchain_memengine.retrieval import visibility
 from langchain_memengine.retrieval.note_erasing import Erased
-from langchain_memengine.storage import doomed, forgetting
+from langchain_memengine.storage import doomed, forgetting, store_items
 from langchain_memengine.storage.doomed import Doomed, DoomedChunk
 from langchain_memengine.text.erasing import Erasure
 from langchain_memengine.types import (
@@ -54,12 +54,8 @@ class Erasing(Writing):
             if gone:
                 tx.set_meta(FORGOTTEN_AT, str(tx.seq))
         lost = self._drop_derived({chunk.partition_key for chunk in gone})
-        graph_is_clean = self.graph.scrub()
-        if not (self._database.scrub() and graph_is_clean):
-            lost = (
-                *lost,
-                "SQLite's log, while another process reads; it goes with its next write.",
-            )
+        left = dict.fromkeys([self.graph.scrub(), self._database.scrub()])
+        lost = (*lost, *(place for place in left if place is not None))
         counted = {kind: number for kind, number in removed.items() if number}
         return ForgetReport(counted, (*beyond, *lost))
 
@@ -94,6 +90,21 @@ class Erasing(Writing):
         with self._database.read() as tx:
             left = doomed.holding_sources(tx, sorted(keys), words.holds)
         return [f"{source} holds the same words and was not asked for." for source in left]
+
+    def _items_left(self, words: Erasure, owner: str | None, actor: Actor) -> list[str]:
+        """Return sentences on items of stores, which are the application's own."""
+        with self._database.read() as tx:
+            named = 0 if owner is None else store_items.naming(tx, owner)
+            held = store_items.holding(tx, words.is_in_json) if words and actor.is_admin else 0
+        told = (
+            (named, f"in namespaces named {owner!r}"),
+            (held, "that hold the same words"),
+        )
+        return [
+            f"{number} items of a LangGraph store {which}: delete them with the store."
+            for number, which in told
+            if number
+        ]
 
 
 def unique(found: Sequence[DoomedChunk]) -> list[DoomedChunk]:

@@ -4,20 +4,32 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, Literal
 
 from langchain_memengine.answers import (
+    ExportReport,
     as_json,
 )
+from langchain_memengine.conversation.source_uris import message_source
 from langchain_memengine.engine.parts import EngineParts
 from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.retrieval import note_erasing, visibility
-from langchain_memengine.storage import commits, exports, records, revisions, supersessions
+from langchain_memengine.retrieval.record_chunks import record_source
+from langchain_memengine.retrieval.sources import source_uri
+from langchain_memengine.storage import (
+    commits,
+    exports,
+    quarantines,
+    records,
+    revisions,
+    supersessions,
+)
 from langchain_memengine.storage.chunk_values import StoredChunk
 from langchain_memengine.storage.database import Transaction
-from langchain_memengine.storage.record_values import RecordFilter
+from langchain_memengine.storage.record_values import Quarantine, RecordFilter
+from langchain_memengine.text.erasing import Erasure
 from langchain_memengine.types import (
     Actor,
 )
@@ -40,17 +52,21 @@ class Exporting(EngineParts):
         target: str | Path | IO[str],
         *,
         format: Literal["jsonl", "markdown"] = "jsonl",  # noqa: A002  # the word for it
+        quarantined: bool = False,
         actor: Actor | None = None,
-    ) -> dict[str, int]:
-        """Write everything that the actor may read; return how much of each kind.
+    ) -> ExportReport:
+        """Write everything that the actor may read; return how much, and what was left out.
 
         Lines of JSON hold records with their revisions, texts as their chunks, archived messages
         with their memory commits, and notes; :meth:`import_` reads them. Markdown is for people:
-        records, texts and archived messages.
+        records, texts and archived messages. Chat histories, sessions, jobs, experiences, what
+        conversations of several users keep and items of stores are in no export; the report counts
+        them.
 
         Args:
             target: Path of a file, which is replaced, or an open text file.
             format: ``jsonl`` or ``markdown``.
+            quarantined: Export what is set aside, too; an import sets it aside again.
             actor: Whose export it is.
 
         Raises:
@@ -61,8 +77,9 @@ class Exporting(EngineParts):
             raise ConfigurationError(f"format={format!r} is unknown. Use 'jsonl' or 'markdown'.")
         actor = actor or self.actor
         counted: Counter[str] = Counter()
+        left_out: Counter[str] = Counter()
         lines = []
-        for line in self._lines(actor):
+        for line in self._lines(actor, left_out, with_quarantined=quarantined):
             counted[line["kind"]] += _size(line)
             lines.append(
                 json.dumps(line, ensure_ascii=False) if format == "jsonl" else _as_markdown(line)
@@ -79,24 +96,66 @@ class Exporting(EngineParts):
             write_atomic(Path(target), text)
         else:
             target.write(text)
-        return dict(counted)
+        return ExportReport(dict(counted), {kind: n for kind, n in left_out.items() if n})
 
-    def _lines(self, actor: Actor) -> Iterator[Line]:
+    def _lines(
+        self, actor: Actor, left_out: Counter[str], *, with_quarantined: bool
+    ) -> Iterator[Line]:
+        """Yield the lines; count what is left out."""
+        owner = visibility.owner_of("personal", actor)
         with self._database.read() as tx:
-            yield from _record_lines(tx, actor)
-            partitions = visibility.readable_partitions(actor)
-            for source, found in exports.texts(tx, partitions, TEXT_PREFIXES):
-                yield {"kind": "texts", "source": source, "chunks": list(map(_chunk, found))}
-            yield from _archive_lines(tx, actor)
-        yield from self._note_lines(actor)
+            known = quarantines.everything(tx)
+            aside = quarantines.hidden_sources(tx, known)
+            for line in _lines_of_rows(tx, actor):
+                is_aside = line.get("source") in aside
+                if is_aside and not with_quarantined:
+                    left_out[f"quarantined {line['kind']}"] += 1
+                elif line["kind"] == "messages":
+                    yield _without(line, () if with_quarantined else aside, left_out)
+                else:
+                    yield {**line, "quarantined": True} if is_aside else line
+            shared = visibility.THREAD_OWNERS if actor.is_admin else None
+            left_out.update(exports.kept_elsewhere(tx, owner, actor.user_id, shared))
+            words = Erasure(() if with_quarantined else exports.words_of(tx, aside))
+        yield from self._note_lines(owner, () if with_quarantined else known, words, left_out)
 
-    def _note_lines(self, actor: Actor) -> Iterator[Line]:
-        owners = ("", visibility.owner_of("personal", actor))
-        for name in note_erasing.notes_of(self._notes, owners):
+    def _note_lines(
+        self, owner: str, known: Sequence[Quarantine], words: Erasure, left_out: Counter[str]
+    ) -> Iterator[Line]:
+        for name in note_erasing.notes_of(self._notes, ("", owner)):
+            source = source_uri(self._sources[0].workspace_id, name)
+            if any(one.covers(source) for one in known):
+                left_out["quarantined notes"] += 1
+                continue
             try:
-                yield {"kind": "notes", "name": name, "text": self._notes.read(name)}
-            except UnreadableFileError:
-                continue  # a file that is no text was no memory either
+                text = self._notes.read(name)
+            except UnreadableFileError:  # a file that is no text was no memory either
+                left_out["files that are no text"] += 1
+                continue
+            if words.holds(text):  # transcripts and logs show what is stored elsewhere
+                left_out["notes with quarantined words"] += 1
+            else:
+                yield {"kind": "notes", "name": name, "text": text}
+
+
+def _lines_of_rows(tx: Transaction, actor: Actor) -> Iterator[Line]:
+    yield from _record_lines(tx, actor)
+    partitions = visibility.readable_partitions(actor)
+    for source, found in exports.texts(tx, partitions, TEXT_PREFIXES):
+        yield {"kind": "texts", "source": source, "chunks": list(map(_chunk, found))}
+    yield from _archive_lines(tx, actor)
+
+
+def _without(line: Line, aside: Collection[str], left_out: Counter[str]) -> Line:
+    """Return a conversation's line without its quarantined messages."""
+    thread = line["thread_id"]
+    kept = [
+        one
+        for one in line["messages"]
+        if message_source(thread, one["message_id"], one["commit_id"]) not in aside
+    ]
+    left_out["quarantined messages"] += len(line["messages"]) - len(kept)
+    return {**line, "messages": kept}
 
 
 def _record_lines(tx: Transaction, actor: Actor) -> Iterator[Line]:
@@ -112,6 +171,7 @@ def _record_lines(tx: Transaction, actor: Actor) -> Iterator[Line]:
         for record in page:
             yield {
                 "kind": "records",
+                "source": record_source(record.id),
                 "record": as_json(record),
                 "revisions": changes[record.id],
                 "superseded_by": over[record.id],

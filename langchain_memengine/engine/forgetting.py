@@ -72,7 +72,9 @@ class Forgetting(Erasing, Remembering):
         text of less than 12 characters is looked for only where it stands alone. What a person
         wrote into a file of their own is named, not changed.
 
-        Users forget what is their own, an admin whatever there is.
+        Users forget what is their own, an admin whatever there is. Items of a LangGraph store are
+        the application's: those in namespaces named like the owner, and for an admin those that
+        hold the same words, are counted in the report, not removed.
 
         Args:
             ids: Of records, or of texts that were added.
@@ -98,6 +100,8 @@ class Forgetting(Erasing, Remembering):
             by_id = wanted.thread_id is None and wanted.owner is None
             words = _words(tx, found, with_chunks=by_id)
         report = self._forget(found, words, wanted, actor)
+        items = self._items_left(words, owner, actor)
+        report = replace(report, out_of_reach=(*items, *report.out_of_reach))
         return report if owner is None else self._without_experiences(report, owner)
 
     def _without_experiences(self, report: ForgetReport, owner: str) -> ForgetReport:
@@ -179,7 +183,10 @@ class Forgetting(Erasing, Remembering):
             except NotFoundError:
                 found = chunks.scopes_of_sources(tx, uris)
                 if not found:
-                    raise
+                    raise NotFoundError(
+                        f"There is no record or added text {name!r} to forget. Its id is what "
+                        "adding it returned, and stands behind record: or doc: in a hit."
+                    ) from None
                 own = uris[:1] if uris[0] in found and not actor.is_admin else list(found)
                 for one in own:
                     visibility.require_write(found[one][0], actor)

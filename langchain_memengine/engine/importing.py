@@ -25,7 +25,7 @@ from langchain_memengine.engine.import_lines import (
     text_of,
 )
 from langchain_memengine.engine.reading_records import record_id
-from langchain_memengine.engine.remembering import Remembering
+from langchain_memengine.engine.remembering import Remembering, stored_time
 from langchain_memengine.errors import (
     ConfigurationError,
     MemEngineError,
@@ -41,6 +41,7 @@ from langchain_memengine.storage import (
     commits,
     exports,
     messages,
+    quarantines,
     records,
     revisions,
     supersessions,
@@ -48,6 +49,7 @@ from langchain_memengine.storage import (
 from langchain_memengine.storage.database import Transaction
 from langchain_memengine.storage.record_values import (
     MemoryRecord,
+    Quarantine,
     Revision,
     Supersession,
 )
@@ -62,6 +64,7 @@ from langchain_memengine.types import (
 )
 
 _HEAD = "memengine export"
+_QUARANTINED = "It was quarantined where it was exported."
 
 
 @dataclass(slots=True)
@@ -158,8 +161,14 @@ class Importing(Remembering):
             if here != record:
                 raise _SkippedError("the record here differs")
             return Counter({False: 1})
-        new = {record_source(record.id): chunks_of_record(record, self.config)}
-        self._indexer.put_with(new, lambda tx: _put_record(tx, record, past, over))
+        source = record_source(record.id)
+        aside = self._set_aside(line, source)
+
+        def put(tx: Transaction) -> None:
+            _put_record(tx, record, past, over)
+            aside(tx)
+
+        self._indexer.put_with({source: chunks_of_record(record, self.config)}, put)
         return Counter({True: 1})
 
     def _import_texts(self, line: Mapping[str, Any], actor: Actor) -> Counter[bool]:
@@ -182,8 +191,15 @@ class Importing(Remembering):
             }:
                 raise _SkippedError("the text here differs")
             return Counter({False: 1})
-        self._indexer.put({source: pairs})
+        self._indexer.put_with({source: pairs}, self._set_aside(line, source))
         return Counter({True: 1})
+
+    def _set_aside(self, line: Mapping[str, Any], source: str) -> Callable[[Transaction], None]:
+        """Return what quarantines a memory again that was quarantined where it was exported."""
+        if not line.get("quarantined"):
+            return _nothing
+        new = Quarantine(source, _QUARANTINED, "", stored_time(self._clock()))
+        return lambda tx: quarantines.put(tx, new.target_id, new)
 
     def _import_messages(self, line: Mapping[str, Any], actor: Actor) -> Counter[bool]:
         from langchain_memengine.conversation.message_json import from_json
@@ -290,6 +306,10 @@ class Importing(Remembering):
             new: TextChunks = [(chunk, provenance) for chunk in pieces]
             self._indexer.put({source: new})
         return not is_known
+
+
+def _nothing(tx: Transaction) -> None:
+    """Do nothing in a transaction."""
 
 
 def _put_record(

@@ -15,7 +15,7 @@ from langchain_memengine.retrieval import visibility
 from langchain_memengine.retrieval.branches import hidden_commits
 from langchain_memengine.retrieval.current_records import all_known
 from langchain_memengine.retrieval.record_chunks import record_id, record_source
-from langchain_memengine.storage import commits, jobs, supersessions
+from langchain_memengine.storage import commits, jobs, quarantines, supersessions
 from langchain_memengine.storage.job_values import Effect, Handler, Job, JobContext
 from langchain_memengine.storage.record_values import MemoryRecord, RecordFilter
 from langchain_memengine.text.heads import split_heads
@@ -126,7 +126,13 @@ class Learning(Branching, Remembering):
             over = supersessions.of_records(tx, [fact.id for fact in facts])
             made = [one.commit_id for one in over if one.commit_id is not None]
             hidden = hidden_commits(tx, made, head)
-        return versions(facts, [one for one in over if one.commit_id not in hidden])
+            aside = quarantines.hidden_sources(tx)
+        standing = [
+            one
+            for one in over
+            if one.commit_id not in hidden and record_source(one.new_id) not in aside
+        ]
+        return versions(facts, standing)
 
     async def alearn(self, messages: Sequence[BaseMessage], **options: Any) -> int:
         """Queue the learning of facts without blocking the event loop, see :meth:`learn`."""
@@ -159,10 +165,15 @@ class Learning(Branching, Remembering):
         commits.require_thread(known, heads, thread_id)
         return max(heads, key=lambda one: (known[one].created_at, one))
 
-    def _learning_handlers(self) -> Mapping[str, Handler]:
+    def _chapter_handlers(self) -> Mapping[str, Handler]:
+        others = super()._chapter_handlers()
         if self._chat_model is None:
-            return {}
-        return {"fact_extract": self._extract_facts, "belief_revision": self._revise_beliefs}
+            return others
+        return {
+            **others,
+            "fact_extract": self._extract_facts,
+            "belief_revision": self._revise_beliefs,
+        }
 
     def _extract_facts(self, job: Job, context: JobContext) -> Effect | None:
         return self._fact_extraction(job, context)
@@ -178,7 +189,12 @@ class Learning(Branching, Remembering):
         from langchain_memengine.knowledge.facts import FactExtraction
         from langchain_memengine.models.fact_prompts import ExtractedFacts
 
-        return FactExtraction(self._database, self._records, self._extractor(ExtractedFacts))
+        return FactExtraction(
+            self._database,
+            self._records,
+            self._extractor(ExtractedFacts),
+            feeds_graph=self.config.graph_learning != "off",
+        )
 
     @cached_property
     def _belief_revision(self) -> BeliefRevision:

@@ -21,6 +21,7 @@ from langchain_memengine.engine.item_keeping import ItemKeeping
 from langchain_memengine.engine.learning import Learning
 from langchain_memengine.engine.maintaining import Maintaining
 from langchain_memengine.engine.note_keeping import NoteKeeping
+from langchain_memengine.engine.quarantining import Quarantining
 from langchain_memengine.engine.watching import Watching
 from langchain_memengine.jobs.worker import OnJobFailed
 from langchain_memengine.models.embedding import EmbeddingsLike
@@ -36,6 +37,7 @@ CONFIGURED = "configured"
 
 class MemoryEngine(
     Learning,
+    Quarantining,
     Forgetting,
     Importing,
     Exporting,

@@ -7,6 +7,7 @@ from datetime import date
 
 from langchain_memengine.engine.parts import EngineParts
 from langchain_memengine.errors import ConfigurationError
+from langchain_memengine.retrieval import visibility
 from langchain_memengine.types import (
     Fact,
 )
@@ -29,7 +30,13 @@ class NoteKeeping(EngineParts):
         return self._workspace(owner).write_task_summary(task_id, title, body)
 
     def promote_facts(self, task_id: str, facts: Sequence[Fact], *, owner: str = "") -> int:
-        """Add facts to MEMORY.md, each once; return how many were new."""
+        """Add facts to MEMORY.md, each once; return how many were new.
+
+        Raises:
+            ScopeError: A fact is a tool's, a file's or a model's word; none is added.
+        """
+        for fact in facts:
+            visibility.require_pinnable(fact.origin)
         return self._workspace(owner).promote_facts(self._clock(), task_id, facts)
 
     def read_memory(self, owner: str = "") -> str:

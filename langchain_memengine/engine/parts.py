@@ -29,6 +29,7 @@ from langchain_memengine.retrieval.chroma_server import server_of
 from langchain_memengine.retrieval.embedding_cache import EmbeddingCache
 from langchain_memengine.retrieval.graph_leg import GraphLeg
 from langchain_memengine.retrieval.indexing import Indexer
+from langchain_memengine.retrieval.name_index import NameIndex
 from langchain_memengine.retrieval.partitions import Partitions
 from langchain_memengine.retrieval.search import Searcher
 from langchain_memengine.retrieval.snapshot import Origin, Snapshots
@@ -135,12 +136,13 @@ class EngineParts:
         closing.callback(self._database.close)
         graph = graph_store(config, layout, self._clock, read_only=self.read_only)
         closing.callback(graph.close)
-        self.graph = KnowledgeGraph(self._database, graph, self._clock, self.actor)
         self._secret = self._drawn_once(_FENCE_SECRET)
         self._embedder = make_embedder(
             spec, batch_size=config.embedding_batch_size, attempts=config.embedding_attempts
         )
         self._embedding = EmbeddingCache(self._database, self._embedder)
+        names = NameIndex(graph, self._embedding)
+        self.graph = KnowledgeGraph(self._database, graph, names, self._clock, self.actor)
         splitter = self._splitter = WordSplitter(config.language)
         self._traffic = Traffic(splitter)
         self._index_lock = self._take_index_lock(closing, layout)
@@ -160,7 +162,7 @@ class EngineParts:
             self._embedding,
             config,
             self._chroma,
-            GraphLeg(graph, splitter),
+            GraphLeg(graph, splitter, names),
         )
         self._traffic.follow = self._searcher.follow
         self._indexer = Indexer(self._database, self._embedding, config, self._clock, self._traffic)
@@ -173,7 +175,7 @@ class EngineParts:
         handlers: dict[str, Handler] = {"auto_learn_error": no_work}
         if self._embedding.enabled:
             handlers["embed"] = self._indexer.embed_batch
-        handlers.update(self._learning_handlers())
+        handlers.update(self._chapter_handlers())
         self._handlers = handlers
         self._worker = Worker(
             self._database, handlers, clock=self._clock, on_job_failed=on_job_failed
@@ -183,8 +185,8 @@ class EngineParts:
         if self.config.worker == "auto":
             self._database.on_queued_jobs = self._worker_thread.wake
 
-    def _learning_handlers(self) -> Mapping[str, Handler]:
-        """Return what the chapter about learning can do for queued jobs."""
+    def _chapter_handlers(self) -> Mapping[str, Handler]:
+        """Return what the chapters of the engine can do for queued jobs."""
         return {}
 
     def _prepared_layout(self) -> Layout | None:
@@ -200,13 +202,11 @@ class EngineParts:
         """Return the random text that the database has under a key; a new one if it has none."""
         with self._database.read() as tx:
             known = tx.get_meta(key)
-        if known is not None:
-            return known
         drawn = secrets.token_hex(16)
-        if self.read_only:
-            return drawn
+        if known is not None or self.read_only:
+            return known or drawn
         with self._database.write() as tx:
-            known = tx.get_meta(key)  # another process may have drawn since
+            known = tx.get_meta(key)  # another process may have been faster
             if known is None:
                 tx.set_meta(key, drawn)
         return known or drawn

@@ -5,16 +5,17 @@ from __future__ import annotations
 import hashlib
 from datetime import datetime
 
-from langchain_memengine.engine.parts import EngineParts
+from langchain_memengine.engine.graph_work import GraphWork
 from langchain_memengine.errors import ConfigurationError, NotFoundError, StorageError
 from langchain_memengine.retrieval import documents, visibility
 from langchain_memengine.retrieval.current_records import known_records
 from langchain_memengine.retrieval.record_chunks import record_source
-from langchain_memengine.storage import records, revisions
+from langchain_memengine.storage import auditing, quarantines, records, revisions
+from langchain_memengine.storage.auditing import AuditReport
 from langchain_memengine.storage.database import Transaction
 from langchain_memengine.storage.record_values import (
     MemoryRecord,
-    RecordCount,
+    Quarantine,
     RecordFilter,
     Revision,
 )
@@ -30,7 +31,7 @@ _MAX_ID_CHARS = 64  # what the columns hold on every database
 _PAGE = 500
 
 
-class ReadingRecords(EngineParts):
+class ReadingRecords(GraphWork):
     """The chapter of the engine that shows records."""
 
     def get(self, id: str, *, actor: Actor | None = None) -> MemoryRecord:  # noqa: A002  # as above
@@ -106,21 +107,36 @@ class ReadingRecords(EngineParts):
         """
         actor = actor or self.actor
         with self._database.read() as tx:
-            for name in _names(id, actor):
+            for name in record_names(id, actor):
                 found = [r for r in revisions.of_records(tx, [name]) if may_read(r, actor)]
                 if found:
                     return found
         raise no_record(id)
 
-    def audit(self, *, actor: Actor | None = None) -> list[RecordCount]:
-        """Return how many records there are by scope, owner, origin and trust: who wrote what.
+    def quarantined(self, *, actor: Actor | None = None) -> list[Quarantine]:
+        """Return what is set aside, newest first; to others than admins only their own records."""
+        actor = actor or self.actor
+        with self._database.read() as tx:
+            found = quarantines.everything(tx)
+            if actor.is_admin:
+                return found
+            own = records.by_ids(tx, [one.target_id for one in found])
+        mine = ("personal", visibility.owner_of("personal", actor))
+        return [one for one in found if one.target_id in own and own[one.target_id].place == mine]
 
-        An admin sees the numbers of all users, anybody else those of what they may read.
+    def audit(self, *, actor: Actor | None = None) -> AuditReport:
+        """Return who wrote what, how far it is trusted, what is set aside, what was redacted.
+
+        These are numbers, and where what is set aside came from. An admin sees those of all users,
+        anybody else those of what they may read.
         """
         actor = actor or self.actor
         places = None if actor.is_admin else visibility.readable_places(actor)
+        aside = self.quarantined(actor=actor)
         with self._database.read() as tx:
-            return records.counts(tx, places)
+            return auditing.audit(
+                tx, places, visibility.readable_partitions(actor), actor.user_id, aside
+            )
 
     def _require_writable(self) -> None:
         """Make sure that the engine may write, before anything beside the database is changed.
@@ -132,8 +148,8 @@ class ReadingRecords(EngineParts):
             raise StorageError("This engine was opened with read_only=True; nothing was changed.")
 
     def _readable(self, tx: Transaction, name: str, actor: Actor) -> MemoryRecord:
-        found = records.by_ids(tx, _names(name, actor))
-        for one in _names(name, actor):
+        found = records.by_ids(tx, record_names(name, actor))
+        for one in record_names(name, actor):
             if one in found and found[one].place in visibility.readable_places(actor):
                 return found[one]
         raise no_record(name)
@@ -155,7 +171,7 @@ def record_id(name: str, owner: str) -> str:
     return hashlib.sha256(f"{owner}\0{cleaned}".encode()).hexdigest()[:32]
 
 
-def _names(name: str, actor: Actor) -> list[str]:
+def record_names(name: str, actor: Actor) -> list[str]:
     """Return the ids that an actor may mean by a name."""
     cleaned = clean_text(name)[:_MAX_ID_CHARS]
     if not cleaned:
@@ -167,18 +183,21 @@ def sources_named(name: str, actor: Actor) -> list[str]:
     """Return the URIs of the records and added texts that an actor may mean by a name."""
     owners = (visibility.owner_of("personal", actor), "")
     texts = [documents.document_uri(owner, name) for owner in owners]
-    return [*map(record_source, _names(name, actor)), *texts]
+    return [*map(record_source, record_names(name, actor)), *texts]
 
 
 def no_record(name: str) -> NotFoundError:
     """Return the error for a record that is not there, or not for this actor."""
-    return NotFoundError(f"There is no record {name!r}. See: engine.list_records()")
+    return NotFoundError(f"There is no record {name!r}. What there is: engine.list_records()")
 
 
 def may_read(revision: Revision, actor: Actor) -> bool:
-    """Return whether an actor may know of a revision; what was forgotten tells nothing."""
+    """Return whether an actor may know of a revision; what was forgotten tells nothing.
+
+    That a source was quarantined, which is no record, only an admin knows.
+    """
     places = visibility.readable_places(actor)
     known = [s.record for s in (revision.before, revision.after) if s.record is not None]
-    return revision.kind == "forgotten" or (
-        bool(known) and all(record.place in places for record in known)
-    )
+    if revision.kind == "forgotten":
+        return True
+    return all(record.place in places for record in known) if known else actor.is_admin

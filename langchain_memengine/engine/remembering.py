@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
@@ -16,10 +17,10 @@ from langchain_memengine.engine.reading_records import (
     no_record,
     record_id,
 )
-from langchain_memengine.errors import ConfigurationError, NotFoundError
+from langchain_memengine.errors import ConfigurationError, NotFoundError, ScopeError
 from langchain_memengine.retrieval import visibility
 from langchain_memengine.retrieval.documents import MAX_THREAD_CHARS
-from langchain_memengine.retrieval.records import RecordKeeper
+from langchain_memengine.retrieval.records import RecordKeeper, suspected
 from langchain_memengine.storage import revisions
 from langchain_memengine.storage.database import from_ms, to_ms
 from langchain_memengine.storage.record_values import (
@@ -33,6 +34,8 @@ from langchain_memengine.types import (
     Scope,
     Trust,
 )
+
+logger = logging.getLogger(__name__)
 
 _MAX_SOURCE_CHARS = 1024
 
@@ -60,7 +63,9 @@ class Remembering(ReadingRecords):
 
         The same id again with the same words changes nothing; with others it is an update, kept as
         a revision. Each user has ids of their own: a personal record's id is made of the owner and
-        the id given, and :meth:`get` takes both.
+        the id given, and :meth:`get` takes both. What no person vouches for and looks like an
+        attempt to steer an agent is quarantined at once, which a warning in the log and
+        :meth:`quarantined` tell.
 
         Args:
             text: Its words.
@@ -89,7 +94,7 @@ class Remembering(ReadingRecords):
         trust = visibility.trust_of(origin, trust, has_evidence=bool(evidence.strip()))
         owner = visibility.owner_of(scope, actor)
         proof = {"evidence": evidence} if evidence.strip() else {}
-        now = _stored_time(self._clock())
+        now = stored_time(self._clock())
         new = MemoryRecord(
             id=uuid4().hex if id is None else record_id(id, owner),
             scope=scope,
@@ -98,13 +103,13 @@ class Remembering(ReadingRecords):
             metadata=clean_metadata({**(metadata or {}), **proof}),
             origin=origin,
             trust=trust,
-            thread_id=None if thread_id is None else _fitting("thread_id", thread_id),
+            thread_id=None if thread_id is None else fitting("thread_id", thread_id),
             commit_id=None,
             created_at=now,
             updated_at=now,
-            valid_from=_stored_time(valid_from),
-            expires_at=_stored_time(expires_at),
-            source=_fitting("source", source, _MAX_SOURCE_CHARS),
+            valid_from=stored_time(valid_from),
+            expires_at=stored_time(expires_at),
+            source=fitting("source", source, _MAX_SOURCE_CHARS),
         )
         return self._put_record(new)
 
@@ -138,7 +143,7 @@ class Remembering(ReadingRecords):
             changes["text"] = _words(text)
         if metadata is not None:
             changes["metadata"] = clean_metadata(metadata)
-        now = _stored_time(self._clock())
+        now = stored_time(self._clock())
 
         def change(state: RecordState) -> RecordState:
             if state.record is None or state.record.place != found.place:
@@ -148,6 +153,7 @@ class Remembering(ReadingRecords):
             return state if is_same else replace(state, record=replace(new, updated_at=now))
 
         changed = self._records.change({found.id: change}, "update", now=now)[found.id].record
+        self._tell_graph()
         return changed or found
 
     def undo(self, revision_id: str, *, actor: Actor | None = None) -> MemoryRecord | None:
@@ -166,10 +172,17 @@ class Remembering(ReadingRecords):
             revision = revisions.get(tx, clean_text(revision_id))
         if not may_read(revision, actor):
             raise NotFoundError(f"There is no revision {revision_id!r}. See: engine.revisions(id)")
+        if revision.before.quarantine != revision.after.quarantine and not actor.is_admin:
+            raise ScopeError(
+                f"{actor.user_id!r} may not undo the revision {revision_id!r}: only an admin takes "
+                "memory out of quarantine, or puts it there."
+            )
         for state in (revision.before, revision.after):
             if state.record is not None:
                 self._require_change(state.record, actor)
-        return self._records.undo(revision, now=_stored_time(self._clock())).record
+        undone = self._records.undo(revision, now=stored_time(self._clock())).record
+        self._tell_graph()
+        return undone
 
     def supersede(self, old_id: str, new_id: str, *, actor: Actor | None = None) -> None:
         """Let one record take the place of another, which searches then no longer return.
@@ -185,7 +198,7 @@ class Remembering(ReadingRecords):
         self._require_change(old, actor)
         if old.id == new.id:
             raise ConfigurationError(f"The record {old_id!r} cannot take its own place.")
-        self._records.supersede(old.id, new.id, now=_stored_time(self._clock()))
+        self._records.supersede(old.id, new.id, now=stored_time(self._clock()))
 
     async def aremember(self, text: str, **options: Any) -> MemoryRecord:
         """Remember without blocking the event loop; options as in :meth:`remember`."""
@@ -200,8 +213,9 @@ class Remembering(ReadingRecords):
 
         def change(state: RecordState) -> RecordState:
             old = state.record
+            aside = suspected(new, new.updated_at)
             if old is None:
-                return replace(state, record=new)
+                return replace(state, record=new, quarantine=state.quarantine or aside)
             if old.place != new.place:
                 raise ConfigurationError(
                     f"The id {new.id!r} is taken by a record of another scope. Use another id."
@@ -209,10 +223,14 @@ class Remembering(ReadingRecords):
             as_before = replace(new, created_at=old.created_at, updated_at=old.updated_at)
             if as_before == old:
                 return state
-            return replace(state, record=replace(as_before, updated_at=new.updated_at))
+            changed = replace(as_before, updated_at=new.updated_at)
+            return replace(state, record=changed, quarantine=state.quarantine or aside)
 
-        stored = self._records.change({new.id: change}, "update", now=new.updated_at)
-        return stored[new.id].record or new
+        stored = self._records.change({new.id: change}, "update", now=new.updated_at)[new.id]
+        self._tell_graph()
+        if stored.quarantine is not None:
+            logger.warning("The record %s is quarantined. %s", new.id, stored.quarantine.reason)
+        return stored.record or new
 
     def _require_change(self, record: MemoryRecord, actor: Actor) -> None:
         """Make sure that an actor may change a record; an admin may change agents' notes too.
@@ -231,7 +249,12 @@ def _words(text: str) -> str:
     return cleaned
 
 
-def _fitting(name: str, value: str, longest: int = MAX_THREAD_CHARS) -> str:
+def fitting(name: str, value: str, longest: int = MAX_THREAD_CHARS) -> str:
+    """Return a text that its column holds.
+
+    Raises:
+        ConfigurationError: It is too long.
+    """
     cleaned = clean_text(value)
     if len(cleaned) > longest:
         raise ConfigurationError(
@@ -240,6 +263,6 @@ def _fitting(name: str, value: str, longest: int = MAX_THREAD_CHARS) -> str:
     return cleaned
 
 
-def _stored_time(moment: datetime | None) -> Any:
+def stored_time(moment: datetime | None) -> Any:
     """Return a time as it comes back from the database: in UTC, to the millisecond."""
     return None if moment is None else from_ms(to_ms(as_utc(moment)))

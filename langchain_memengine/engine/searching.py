@@ -24,7 +24,7 @@ from langchain_memengine.retrieval.file_reader import MANY_FILES
 from langchain_memengine.retrieval.query import Query, Vantage
 from langchain_memengine.retrieval.recall import Recalled, capped, fence_nonce
 from langchain_memengine.retrieval.sources import source_uri
-from langchain_memengine.storage import commits
+from langchain_memengine.storage import commits, quarantines
 from langchain_memengine.text.heads import split_heads
 from langchain_memengine.text.sanitize import as_utc, clean_text
 from langchain_memengine.types import (
@@ -194,6 +194,13 @@ class Searching(Writing):
             fence_nonce(self._secret, thread_id),
         )
 
+    def is_quarantined(self, source: str) -> bool:
+        """Return whether what has this source URI, or this name of a note, is set aside."""
+        given = (source, source_uri(self._sources[0].workspace_id, source))
+        with self._database.read() as tx:
+            known = quarantines.everything(tx)
+        return any(one.covers(uri) for one in known for uri in given)
+
     def record_access(self, hits: Sequence[Hit]) -> None:
         """Count hits that were of use; written in batches, at the latest when closing."""
         with self._access_lock:
@@ -280,7 +287,7 @@ class Searching(Writing):
             else:
                 problems = (BEING_INDEXED,)
         if synced:
-            self._forget_in_graph()
+            self._tell_graph()
         return synced, problems, (time.perf_counter() - started) * 1000
 
     def _is_scan_due(self) -> bool:
@@ -318,9 +325,15 @@ class Searching(Writing):
         texts, problems = [], []
         for owner in dict.fromkeys(("", actor.user_id)):
             try:
-                texts.append(Workspace(self._notes, owner).read_memory())
+                text = Workspace(self._notes, owner).read_memory()
             except UnreadableFileError as error:
                 problems.append(f"pinned: {error}")
+            else:
+                aside = [name for name in memory_names(owner) if self.is_quarantined(name)]
+                if aside and text.strip():
+                    problems.append(f"pinned: {aside[0]} is quarantined")
+                else:
+                    texts.append(text)
         return "\n\n".join(text for text in texts if text.strip()), tuple(problems)
 
 

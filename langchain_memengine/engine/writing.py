@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -12,8 +11,7 @@ from typing import Any
 from langchain_memengine.answers import (
     IndexReport,
 )
-from langchain_memengine.engine.parts import EngineParts
-from langchain_memengine.errors import StorageError
+from langchain_memengine.engine.graph_work import GraphWork
 from langchain_memengine.progress import progress_bar
 from langchain_memengine.retrieval import documents, visibility
 from langchain_memengine.retrieval.file_plan import SyncPlan
@@ -21,15 +19,15 @@ from langchain_memengine.retrieval.sources import TextChunks
 from langchain_memengine.storage import chunks, files
 from langchain_memengine.types import (
     Actor,
+    Origin,
     Progress,
+    Provenance,
     Scope,
 )
 from langchain_memengine.workspace.watcher import OnSuccess
 
-logger = logging.getLogger(__name__)
 
-
-class Writing(EngineParts):
+class Writing(GraphWork):
     """The chapter of the engine that changes what is stored."""
 
     def sync(self, *, dry_run: bool = False, progress: Progress | bool = False) -> IndexReport:
@@ -51,7 +49,7 @@ class Writing(EngineParts):
                 plan = self._indexer.plan(self._sources)
                 report = self._carry_out(plan, succeed, callback)
         if report.indexed or report.removed:
-            self._forget_in_graph()
+            self._tell_graph()
         return report
 
     def _carry_out(
@@ -74,7 +72,10 @@ class Writing(EngineParts):
             ConfigurationError: There is no such file, or it is no text.
         """
         with self._sync_lock:
-            return self._indexer.index_file(self._sources[0], path)
+            was_stale = self._indexer.index_file(self._sources[0], path)
+        if was_stale:
+            self._tell_graph()
+        return was_stale
 
     def indexed_files(self) -> list[str]:
         """Return the paths of all indexed files, sorted; those of named sources come last."""
@@ -102,6 +103,7 @@ class Writing(EngineParts):
         *,
         ids: Sequence[str | None] | None = None,
         scope: Scope | None = None,
+        origin: Origin = "app",
         actor: Actor | None = None,
         progress: Progress | bool = False,
     ) -> list[str]:
@@ -113,6 +115,8 @@ class Writing(EngineParts):
                 ``created_at`` or ``date`` is when it happened, for ages; else that is now.
             ids: The same id again replaces the text; twice in one call, the last one wins.
             scope: Who may read them; default: everyone if the actor is an admin, else the actor.
+            origin: Whose words they are; it decides how far they are trusted. ``personal`` says
+                who reads them: they are no facts about the person.
             actor: Who adds them.
             progress: ``True`` shows a bar; or a callback for (texts done, texts to do).
 
@@ -122,13 +126,18 @@ class Writing(EngineParts):
             StorageError: The database failed; whole batches before it are stored.
         """
         new = documents.new_documents(texts, metadatas, ids)
-        pieces = dict(self._pieces(new, scope, actor))
+        pieces = dict(self._pieces(new, scope, actor, origin))
         with _shown(progress, "Remembering", "text") as callback:
             self._indexer.put(pieces, callback)
+        self._tell_graph()
         return [document.id for document in new]
 
     def _pieces(
-        self, new: Sequence[documents.NewDocument], scope: Scope | None, actor: Actor | None
+        self,
+        new: Sequence[documents.NewDocument],
+        scope: Scope | None,
+        actor: Actor | None,
+        origin: Origin = "app",
     ) -> list[tuple[str, TextChunks]]:
         """Return the source URI of each text with its chunks.
 
@@ -138,11 +147,16 @@ class Writing(EngineParts):
         actor = actor or self.actor
         scope = scope or visibility.default_scope(actor)
         visibility.require_write(scope, actor)
+        place = Provenance(
+            scope=scope,
+            owner=visibility.owner_of(scope, actor),
+            origin=origin,
+            trust=visibility.trust_of(origin, None, has_evidence=False),
+        )
         return [
             documents.chunks_of_document(
                 document,
-                scope=scope,
-                owner=visibility.owner_of(scope, actor),
+                place,
                 now=self._clock(),
                 chunk_tokens=self.config.chunk_tokens,
                 overlap_tokens=self.config.overlap_tokens,
@@ -156,6 +170,7 @@ class Writing(EngineParts):
         *,
         ids: Sequence[str | None] | None = None,
         scope: Scope | None = None,
+        origin: Origin = "app",
         actor: Actor | None = None,
         progress: Progress | bool = False,
     ) -> list[str]:
@@ -165,6 +180,7 @@ class Writing(EngineParts):
             [document.metadata for document in new],
             ids=ids if ids is not None else [document.id for document in new],
             scope=scope,
+            origin=origin,
             actor=actor,
             progress=progress,
         )
@@ -191,15 +207,8 @@ class Writing(EngineParts):
         for scope, _ in set(found.values()):
             visibility.require_write(scope, actor)
         self._indexer.delete(list(found))
-        self._forget_in_graph()
+        self._tell_graph()
         return len(found)
-
-    def _forget_in_graph(self) -> None:
-        """Forget what deleted memories told; if that fails, the next question does it."""
-        try:
-            self.graph.sync()
-        except StorageError as error:
-            logger.warning("the graph was not brought up to date: %s", error)
 
     async def async_files(self, **options: Any) -> IndexReport:
         """Index changed files without blocking the event loop; options as in :meth:`sync`."""

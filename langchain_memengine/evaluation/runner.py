@@ -84,6 +84,7 @@ def evaluate(
         with _asked(collection, engine, embedder) as memory:
             if graph and collection.documents:
                 memory.graph.add_graph_documents(_told(collection))
+                memory.run_jobs()  # which embeds the names
             searched = collection.documents
             if baselines and not searched:
                 searched = _files_of(memory)
@@ -180,7 +181,12 @@ def _counting(dataset: Dataset, progress: Progress | None) -> Callable[[], None]
 def _own_settings() -> MemEngineConfig:
     """Return the settings of a store in memory: never those of one that is in use."""
     return load_config(
-        database_url=None, chroma_url=None, sources={}, sync_on_open=False, sync_on_search=False
+        database_url=None,
+        chroma_url=None,
+        sources={},
+        sync_on_open=False,
+        sync_on_search=False,
+        worker="off",
     )
 
 

@@ -9,7 +9,7 @@ from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import BaseModel, Field
 
 from langchain_memengine.engine.memory_engine import MemoryEngine
-from langchain_memengine.errors import ScopeError
+from langchain_memengine.faces.running import caller, thread_id_in
 from langchain_memengine.storage.experience_values import Experience
 from langchain_memengine.text.redaction import redacted_text
 
@@ -37,8 +37,8 @@ class ExperienceRecordInput(BaseModel):
 def experience_tools(engine: MemoryEngine) -> list[BaseTool]:
     """Return the tools ``experience_search`` and ``experience_record``.
 
-    They work for the user of the run's config (``config["configurable"]["user_id"]``), else for the
-    engine's actor; what they record is that user's own. A search counts what it returns as used.
+    They work for the user of the run, found as by ``memory_tools``; what they record is that user's
+    own. A search counts what it returns as used.
     The model reads fenced text; the experiences themselves are the artifact.
     """
 
@@ -48,12 +48,11 @@ def experience_tools(engine: MemoryEngine) -> list[BaseTool]:
         tags: list[str] | None = None,
         limit: int = 3,
     ) -> tuple[str, list[Experience]]:
-        store, user = engine.experiences, _user(engine, config)
+        store, user = engine.experiences, caller(engine, config).user_id
         found = store.find_similar(query, tags, limit=limit, user=user)
         if found and not engine.read_only:
             store.use(*(one.id for one in found), user=user)
-        thread_id = config.get("configurable", {}).get("thread_id")
-        told = store.prompt(found, thread_id=None if thread_id is None else str(thread_id))
+        told = store.prompt(found, thread_id=thread_id_in(config))
         return told or "Nothing like this was done before.", found
 
     def record(
@@ -70,7 +69,7 @@ def experience_tools(engine: MemoryEngine) -> list[BaseTool]:
             kind=kind,
             success_score=success,
             tags=tags or (),
-            user=_user(engine, config),
+            user=caller(engine, config).user_id,
         )
         return f"Recorded as {learnt.id}.", learnt
 
@@ -91,19 +90,3 @@ def experience_tools(engine: MemoryEngine) -> list[BaseTool]:
             response_format="content_and_artifact",
         ),
     ]
-
-
-def _user(engine: MemoryEngine, config: RunnableConfig) -> str:
-    """Return whom a run is for.
-
-    Raises:
-        ScopeError: The config names a user without a name: that would be everyone.
-    """
-    user_id = config.get("configurable", {}).get("user_id")
-    if user_id is None:
-        return engine.actor.user_id
-    if not str(user_id):
-        raise ScopeError(
-            'config["configurable"]["user_id"] is empty. Name a user, or leave it out.'
-        )
-    return str(user_id)

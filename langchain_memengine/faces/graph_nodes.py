@@ -8,7 +8,7 @@ from langchain_core.runnables import RunnableConfig
 
 from langchain_memengine.engine.memory_engine import MemoryEngine
 from langchain_memengine.errors import ConfigurationError
-from langchain_memengine.faces.running import actor_named
+from langchain_memengine.faces.running import caller
 from langchain_memengine.types import (
     Actor,
     Scope,
@@ -41,11 +41,11 @@ def graph_extraction(
 
     Documents that are stored memories (a retriever's, or added with the same id) are read chunk
     by chunk as they are stored, and what they tell goes when they are deleted. No text is read
-    twice. Who asks is ``config["configurable"]["user_id"]``, else the engine's actor.
+    twice. Who asks is found as by :func:`summarization_node`.
 
     Args:
         engine: Whose graph.
-        model: Any LangChain chat model with structured output.
+        model: Any LangChain chat model, best one with structured output.
         scope: Who may see what other texts tell; default: everyone if the actor is an admin,
             else the actor.
         merge_names: Take a new name for a known one of the same type if their embeddings are
@@ -64,7 +64,7 @@ def graph_extraction(
     from langchain_memengine.graph.extraction import ExtractionSettings, extraction_graph
 
     def actor_of(config: RunnableConfig) -> Actor:
-        return actor_named(engine, config.get("configurable", {}).get("user_id"))
+        return caller(engine, config)
 
     settings = ExtractionSettings(
         chunk_tokens=engine.config.chunk_tokens,

@@ -19,7 +19,8 @@ from langchain_memengine.engine.memory_engine import MemoryEngine
 from langchain_memengine.errors import MissingDependencyError
 from langchain_memengine.faces.nodes import flush_node, summarization_node
 from langchain_memengine.faces.running import thread_in
-from langchain_memengine.faces.turn_recall import TurnMemory, TurnRecall, turn_begins
+from langchain_memengine.faces.timed_recall import RECALL_SECONDS, TurnMemory
+from langchain_memengine.faces.turn_recall import TurnRecall, turn_begins
 from langchain_memengine.models.asking import ChatModel
 
 try:
@@ -30,9 +31,6 @@ except ImportError as error:
     raise MissingDependencyError(
         "langchain", extra="agents", needed_for="MemoryMiddleware"
     ) from error
-
-RECALL_SECONDS = 2.0
-"""How long a turn waits for its memories."""
 
 
 class AgentMemoryState(AgentState[Any]):

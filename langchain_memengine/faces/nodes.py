@@ -6,12 +6,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Protocol
 
-from langchain_core.callbacks import (
-    AsyncCallbackManagerForChainRun,
-    CallbackManagerForChainRun,
-    adispatch_custom_event,
-    dispatch_custom_event,
-)
+from langchain_core.callbacks import adispatch_custom_event, dispatch_custom_event
 from langchain_core.messages import AnyMessage, BaseMessage
 from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.config import merge_configs, run_in_executor
@@ -31,6 +26,7 @@ from langchain_memengine.conversation.summarization import (
 from langchain_memengine.conversation.thread import Archive, Step, Thread, join_users
 from langchain_memengine.engine.memory_engine import MemoryEngine
 from langchain_memengine.faces.running import thread_in
+from langchain_memengine.faces.state_node import StateNode
 from langchain_memengine.models.asking import ChatModel, Steps, aanswered, answered
 from langchain_memengine.types import (
     Actor,
@@ -166,13 +162,13 @@ class _Work(Protocol):
         ...
 
 
-class _Node(Runnable[Any, dict[str, Any]]):
-    """A node that plans, asks and stores, with and without blocking."""
+class _Node(StateNode):
+    """A node that plans, asks and stores."""
 
     def __init__(
         self, name: str, engine: MemoryEngine, model: ChatModel | None, work: _Work
     ) -> None:
-        self.name = name
+        super().__init__(name)
         self._engine = engine
         self._model = model
         self._work = work
@@ -181,30 +177,7 @@ class _Node(Runnable[Any, dict[str, Any]]):
         """Run as a function; LangGraph reads from here which state a node works on."""
         return self.invoke(state, config)
 
-    def invoke(
-        self,
-        input: Any,  # noqa: A002  # LangChain's signature
-        config: RunnableConfig | None = None,
-        **kwargs: Any,
-    ) -> dict[str, Any]:
-        """Return the update of the state."""
-        return self._call_with_config(self._run, input, config, **kwargs)
-
-    async def ainvoke(
-        self,
-        input: Any,  # noqa: A002  # LangChain's signature
-        config: RunnableConfig | None = None,
-        **kwargs: Any,
-    ) -> dict[str, Any]:
-        """Return the update of the state without blocking."""
-        return await self._acall_with_config(self._arun, input, config, **kwargs)
-
-    def _run(
-        self,
-        state: Any,
-        run_manager: CallbackManagerForChainRun,  # noqa: ARG002  # asks for a config that traces
-        config: RunnableConfig,
-    ) -> dict[str, Any]:
+    def _run(self, state: Any, config: RunnableConfig) -> dict[str, Any]:
         steps = self._work.steps(state, thread_in(self._engine, state, config))
         step = answered(steps, self._model, _unstreamed(config))
         update = step.store()
@@ -213,12 +186,7 @@ class _Node(Runnable[Any, dict[str, Any]]):
             dispatch_custom_event(EVENT, step.event, config=config)
         return update
 
-    async def _arun(
-        self,
-        state: Any,
-        run_manager: AsyncCallbackManagerForChainRun,  # noqa: ARG002  # the same
-        config: RunnableConfig,
-    ) -> dict[str, Any]:
+    async def _arun(self, state: Any, config: RunnableConfig) -> dict[str, Any]:
         steps = self._work.steps(state, thread_in(self._engine, state, config))
         step = await aanswered(steps, self._model, _unstreamed(config))
         update = await run_in_executor(config, step.store)

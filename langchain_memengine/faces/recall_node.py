@@ -2,34 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
-import logging
-from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from functools import cached_property
 from typing import Any
 
-from langchain_core.callbacks import (
-    AsyncCallbackManagerForChainRun,
-    CallbackManagerForChainRun,
-)
-from langchain_core.messages import BaseMessage
 from langchain_core.runnables import Runnable, RunnableConfig
-from langgraph.runtime import get_runtime
 
-from langchain_memengine.conversation.transcript import is_human
+from langchain_memengine.conversation.transcript import newest_human
 from langchain_memengine.engine.memory_engine import MemoryEngine
-from langchain_memengine.errors import ConfigurationError, MemEngineError
 from langchain_memengine.faces.nodes import MemoryState
-from langchain_memengine.faces.running import caller
-from langchain_memengine.types import (
-    Actor,
+from langchain_memengine.faces.running import caller, thread_id_in
+from langchain_memengine.faces.state_node import StateNode
+from langchain_memengine.faces.timed_recall import (
+    RECALL_SECONDS,
+    Asked,
+    TimedRecall,
+    TurnMemory,
 )
-
-logger = logging.getLogger(__name__)
-
-_WORKERS = 4  # recalls at a time; while all of them hang, further ones run out of time in the queue
 
 
 class RecallState(MemoryState, total=False):
@@ -49,7 +37,7 @@ def recall_node(
     *,
     k: int | None = None,
     max_tokens: int = 0,
-    seconds: float = 2.0,
+    seconds: float = RECALL_SECONDS,
 ) -> Runnable[Any, dict[str, Any]]:
     """Return a node that recalls what the model should know before it answers.
 
@@ -64,7 +52,8 @@ def recall_node(
     It recalls once for each message of a user, however often a loop of tools comes by, and writes
     to ``recalled``, never to ``messages``: what is remembered today is no part of what was said.
     The user is found as by :func:`summarization_node`. A memory that fails, or takes longer than
-    ``seconds``, costs the turn nothing but what would have been recalled; ``memory_note`` says so.
+    ``seconds``, costs the turn nothing but what would have been recalled; ``memory_note`` says so,
+    and says what was poorer than it could be.
 
     Args:
         engine: The memory.
@@ -75,121 +64,45 @@ def recall_node(
     Raises:
         ConfigurationError: ``seconds`` is negative.
     """
-    if seconds < 0:
-        raise ConfigurationError(f"seconds={seconds:g} must not be negative.")
-    return _RecallNode(engine, k=k, max_tokens=max_tokens, seconds=seconds)
+    return _RecallNode(engine, TimedRecall(engine, k=k, max_tokens=max_tokens, seconds=seconds))
 
 
-class _RecallNode(Runnable[Any, dict[str, Any]]):
-    """The node, with and without blocking."""
+class _RecallNode(StateNode):
+    """A node that recalls."""
 
-    def __init__(
-        self, engine: MemoryEngine, *, k: int | None, max_tokens: int, seconds: float
-    ) -> None:
-        self.name = "recall"
+    def __init__(self, engine: MemoryEngine, recall: TimedRecall) -> None:
+        super().__init__("recall")
         self._engine = engine
-        self._k = k
-        self._max_tokens = max_tokens
-        self._seconds = seconds
+        self._recall = recall
 
     def __call__(self, state: RecallState, config: RunnableConfig) -> dict[str, Any]:
         """Run as a function; LangGraph reads from here which state the node works on."""
         return self.invoke(state, config)
 
-    def invoke(
-        self,
-        input: Any,  # noqa: A002  # LangChain's signature
-        config: RunnableConfig | None = None,
-        **kwargs: Any,
-    ) -> dict[str, Any]:
-        """Return the update of the state."""
-        return self._call_with_config(self._run, input, config, **kwargs)
-
-    async def ainvoke(
-        self,
-        input: Any,  # noqa: A002  # LangChain's signature
-        config: RunnableConfig | None = None,
-        **kwargs: Any,
-    ) -> dict[str, Any]:
-        """Return the update of the state without blocking."""
-        return await self._acall_with_config(self._arun, input, config, **kwargs)
-
-    def _run(
-        self,
-        state: Any,
-        run_manager: CallbackManagerForChainRun,  # noqa: ARG002  # asks for a config that traces
-        config: RunnableConfig,
-    ) -> dict[str, Any]:
-        said, actor, key = self._turn(state, config)
+    def _run(self, state: Any, config: RunnableConfig) -> dict[str, Any]:
+        asked, key = self._turn(state, config)
         if state.get("recalled_for") == key:
             return {}
-        try:
-            fragment = self._begun(said, actor, state, config).result(self._seconds)
-        except Exception as error:  # noqa: BLE001  # no failure of a memory may cost the turn
-            return self._failed(error, key)
-        return {"recalled": fragment, "recalled_for": key}
+        return _update(self._recall.recall(asked), key)
 
-    async def _arun(
-        self,
-        state: Any,
-        run_manager: AsyncCallbackManagerForChainRun,  # noqa: ARG002  # the same
-        config: RunnableConfig,
-    ) -> dict[str, Any]:
-        said, actor, key = self._turn(state, config)
+    async def _arun(self, state: Any, config: RunnableConfig) -> dict[str, Any]:
+        asked, key = self._turn(state, config)
         if state.get("recalled_for") == key:
             return {}
-        try:
-            future = asyncio.wrap_future(self._begun(said, actor, state, config))
-            fragment = await asyncio.wait_for(future, self._seconds)
-        except Exception as error:  # noqa: BLE001  # the same
-            return self._failed(error, key)
-        return {"recalled": fragment, "recalled_for": key}
+        return _update(await self._recall.arecall(asked), key)
 
-    def _turn(self, state: Any, config: RunnableConfig) -> tuple[str, Actor, str]:
-        """Return what was said last, by whom, and what the turn is known by."""
+    def _turn(self, state: Any, config: RunnableConfig) -> tuple[Asked, str]:
+        """Return what was said last, and what the turn is known by."""
         actor = caller(self._engine, config)
-        said = _newest_human(state.get("messages") or ())
+        thread_id = thread_id_in(config)
+        said = newest_human(state.get("messages") or ())
         text = str(said.text) if said else ""
         parts = (actor.user_id, str(said.id) if said else "", text)
         digest = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass"))
-        return text, actor, digest.hexdigest()[:16]
-
-    def _begun(self, said: str, actor: Actor, state: Any, config: RunnableConfig) -> Future[str]:
-        """Begin to recall in a thread, so that the turn need not wait for its end."""
-        runtime = get_runtime()
-        info = runtime.execution_info if runtime else None
-        thread_id = (info.thread_id if info else None) or (config.get("configurable") or {}).get(
-            "thread_id"
-        )
-        head = state.get("memory_head")
-
-        def recall() -> str:
-            return self._engine.recall(
-                said,
-                self._k,
-                actor=actor,
-                max_tokens=self._max_tokens,
-                thread_id=thread_id,
-                head=head if thread_id else None,
-            ).prompt_fragment()
-
-        return self._pool.submit(recall)
-
-    @cached_property
-    def _pool(self) -> ThreadPoolExecutor:
-        return ThreadPoolExecutor(_WORKERS, thread_name_prefix="memengine-recall")
-
-    def _failed(self, error: Exception, key: str) -> dict[str, Any]:
-        if isinstance(error, TimeoutError):
-            reason = f"it took longer than {self._seconds:g} s."
-        elif isinstance(error, MemEngineError):
-            reason = str(error)
-        else:
-            reason = f"{type(error).__name__}."
-        note = f"Nothing was recalled: {reason}"
-        logger.warning("recall: %s", note)
-        return {"recalled": "", "recalled_for": key, "memory_note": note}
+        head = None if thread_id is None else state.get("memory_head")
+        return Asked(text, actor, thread_id, head), digest.hexdigest()[:16]
 
 
-def _newest_human(messages: Sequence[BaseMessage]) -> BaseMessage | None:
-    return next((message for message in reversed(messages) if is_human(message)), None)
+def _update(told: TurnMemory, key: str) -> dict[str, Any]:
+    note = {"memory_note": told.note} if told.note else {}
+    return {"recalled": told.fragment, "recalled_for": key, **note}

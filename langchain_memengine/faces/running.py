@@ -10,6 +10,7 @@ from langgraph.runtime import Runtime, get_runtime
 
 from langchain_memengine.conversation.thread import Thread
 from langchain_memengine.engine.memory_engine import MemoryEngine
+from langchain_memengine.errors import ScopeError
 from langchain_memengine.types import (
     Actor,
 )
@@ -18,24 +19,13 @@ _NO_THREAD = "default"
 
 
 def thread_in(engine: MemoryEngine, state: Mapping[str, Any], config: RunnableConfig) -> Thread:
-    """Return the conversation that a graph's step runs in.
-
-    The user is ``user_id`` in the config's ``configurable`` or in the runtime context, else the
-    engine's actor.
-    """
-    configurable = config.get("configurable") or {}
+    """Return the conversation that a graph's step runs in, and who asks as in :func:`caller`."""
     runtime: Runtime[Any] | None = get_runtime()
     info = runtime.execution_info if runtime else None
-    user_id = str(
-        configurable.get("user_id")
-        or _user_in(runtime.context if runtime else None)
-        or engine.actor.user_id
-    )
+    user_id = _user_id(config) or engine.actor.user_id
     users = (*(state.get("memory_users") or ()), user_id)
     return Thread(
-        thread_id=str(
-            (info.thread_id if info else None) or configurable.get("thread_id") or _NO_THREAD
-        ),
+        thread_id=thread_id_in(config) or _NO_THREAD,
         user_id=user_id,
         users=tuple(dict.fromkeys(users)),
         head=state.get("memory_head") or "",
@@ -44,22 +34,43 @@ def thread_in(engine: MemoryEngine, state: Mapping[str, Any], config: RunnableCo
     )
 
 
+def thread_id_in(config: RunnableConfig) -> str | None:
+    """Return the id of the conversation, called inside of a run; ``None`` outside of any."""
+    runtime: Runtime[Any] | None = get_runtime()
+    info = runtime.execution_info if runtime else None
+    found = (info.thread_id if info else None) or (config.get("configurable") or {}).get(
+        "thread_id"
+    )
+    return None if found is None else str(found)
+
+
 def caller(engine: MemoryEngine, config: RunnableConfig) -> Actor:
     """Return who asks, called inside of a run.
 
     The user is ``user_id`` in the config's ``configurable`` or in the runtime context. One who is
     not the engine's own actor is no admin; without a user it is the engine's actor who asks.
+
+    Raises:
+        ScopeError: The user has no name: that would be the engine's actor, who may be an admin.
     """
-    runtime: Runtime[Any] | None = get_runtime()
-    named = (config.get("configurable") or {}).get("user_id") or _user_in(
-        runtime.context if runtime else None
-    )
-    return actor_named(engine, None if named is None else str(named))
+    return actor_named(engine, _user_id(config))
 
 
 def actor_named(engine: MemoryEngine, user_id: str | None) -> Actor:
     """Return the actor of a user; the engine's own for its own user, or for none."""
     return engine.actor if user_id in {None, engine.actor.user_id} else Actor(str(user_id))
+
+
+def _user_id(config: RunnableConfig) -> str | None:
+    named = (config.get("configurable") or {}).get("user_id")
+    if named is None:
+        runtime: Runtime[Any] | None = get_runtime()
+        named = _user_in(runtime.context if runtime else None)
+    if named is None:
+        return None
+    if not str(named):
+        raise ScopeError("The user_id of the run is empty. Name a user, or leave it out.")
+    return str(named)
 
 
 def _user_in(context: object) -> object:

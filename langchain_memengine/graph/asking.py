@@ -1,54 +1,31 @@
-"""Ask a chat model what a text tells, and get the most out of its reply."""
+"""Ask a chat model what texts tell, and read its replies in whatever shape they come."""
 
 from __future__ import annotations
 
-from typing import Any
-
-from langchain_core.exceptions import OutputParserException
-from langchain_core.language_models import BaseChatModel
-from pydantic import ValidationError
-
 from langchain_memengine.graph.triples import Salvaged, salvage
-from langchain_memengine.models.graph_prompts import (
-    Extraction,
-    extraction_messages,
-    repair_messages,
-    reply_of,
-)
+from langchain_memengine.models.asking import ChatModel
+from langchain_memengine.models.extracting import Extractor
+from langchain_memengine.models.graph_prompts import Extraction
+from langchain_memengine.models.reply_reading import UnreadableReplyError, json_of
+from langchain_memengine.models.retrying import Retries
 
 
-class Asker:
-    """Asks one model; the schema is prepared once for all texts."""
+def told_extractor(
+    model: ChatModel,
+    retries: Retries = Retries(),  # noqa: B008  # frozen
+) -> Extractor[Salvaged]:
+    """Return what asks a model for entities and relations, and keeps what can be read of them."""
+    return Extractor(model, Extraction, read=read_told, retries=retries)
 
-    def __init__(self, model: BaseChatModel) -> None:
-        self._model = model
-        self._structured = model.with_structured_output(Extraction, include_raw=True)
 
-    def ask(self, text: str) -> Salvaged:
-        """Return what the model reads in a text.
+def read_told(answer: object) -> Salvaged:
+    """Return what an answer tells.
 
-        A reply that cannot be read at all is asked for once more, as plain text.
-
-        Raises:
-            Exception: The provider failed; its own error, for the caller to judge.
-        """
-        reply = self._reply(text)
-        found = salvage(reply)
-        if found.is_reply:
-            return found
-        shown = reply if isinstance(reply, str) else ""
-        again = self._model.invoke(repair_messages(text, shown, found.rejected[0].reason))
-        return salvage(reply_of({"raw": again}))
-
-    def _reply(self, text: str) -> Any:
-        """Return the reply in the schema, or what came instead of it.
-
-        Some clients raise for a reply that does not fit, even if asked to return it raw.
-        """
-        try:
-            return reply_of(self._structured.invoke(extraction_messages(text)))
-        except OutputParserException as error:
-            return error.llm_output or ""
-        except ValidationError as error:
-            given = error.errors()[0]["input"] if error.errors() else ""
-            return given if isinstance(given, str | dict | list) else ""
+    Raises:
+        UnreadableReplyError: It has not the shape of an answer at all.
+        ChatModelError: The model refused.
+    """
+    found = salvage(json_of(answer))
+    if not found.is_reply:
+        raise UnreadableReplyError(f"it {found.rejected[0].reason}")
+    return found

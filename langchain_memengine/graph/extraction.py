@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from operator import add
 from typing import Annotated, Any
 
@@ -21,11 +21,20 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import RetryPolicy, Send, StreamWriter
 from typing_extensions import TypedDict
 
-from langchain_memengine.graph.asking import Asker
+from langchain_memengine.errors import ExtractionError
+from langchain_memengine.graph.asking import told_extractor
 from langchain_memengine.graph.knowledge_graph import KnowledgeGraph
-from langchain_memengine.graph.learning import Told
+from langchain_memengine.graph.reading import (
+    Outcome,
+    Piece,
+    TextReader,
+    chunk_piece,
+    text_piece,
+    unread,
+)
 from langchain_memengine.graph.resolution import NameMerge
 from langchain_memengine.models.failures import is_transient
+from langchain_memengine.models.retrying import Retries
 from langchain_memengine.storage.graph_schema import MAX_EVIDENCE_CHARS
 from langchain_memengine.storage.graph_values import Evidence
 from langchain_memengine.text.chunking import chunk_markdown
@@ -37,26 +46,6 @@ from langchain_memengine.types import (
 
 EVENT = "graph_extraction"
 """Key of the progress events in the custom stream."""
-
-
-class Piece(TypedDict):
-    """A text to read, with the id and the visibility of the memory it is evidence of."""
-
-    evidence_id: str
-    partition: str
-    commit_id: str | None
-    text: str
-    text_hash: str
-
-
-class Outcome(TypedDict):
-    """What became of a piece."""
-
-    evidence_id: str
-    entity_ids: list[str]
-    relations: int
-    rejected: list[dict[str, str]]
-    was_known: bool
 
 
 class ExtractionInput(TypedDict, total=False):
@@ -146,7 +135,8 @@ class _Reader:
         settings: ExtractionSettings,
     ) -> None:
         self._graph = graph
-        self._asker = Asker(model)
+        once = Retries(attempts=1)  # LangGraph tries again
+        self._texts = TextReader(graph, told_extractor(model, once), settings.merge)
         self._actor_of = actor_of
         self._settings = settings
 
@@ -158,31 +148,21 @@ class _Reader:
         for reference, text in _texts(state, thread):
             for piece in self._pieces(reference, clean_text(text), actor):
                 pieces[piece["evidence_id"], piece["partition"]] = piece
-        hashes = {_evidence(piece): piece["text_hash"] for piece in pieces.values()}
-        known = self._graph.known_texts(hashes)
-        outcomes = [
-            _outcome(one, was_known=True) for one in self._graph.learn(list(known.values()))
-        ]
-        new = [piece for piece in pieces.values() if _evidence(piece) not in known]
+        new, outcomes = self._texts.recall(list(pieces.values()))
         return {"pieces": new, "outcomes": outcomes}
 
     def extract(self, state: Piece, *, writer: StreamWriter) -> dict[str, Any]:
         """Read one piece and keep what it tells."""
-        found = self._asker.ask(state["text"])
-        told = Told(_evidence(state), found.entities, found.relations)
-        if found.is_reply:  # what was not answered is asked again in the next run
-            told = Told(told.evidence, told.entities, told.relations, state["text_hash"])
-        (stored,) = self._graph.learn([told], self._settings.merge)
-        outcome = _outcome(stored, was_known=False)
-        outcome["rejected"] = [
-            {"evidence_id": state["evidence_id"], **asdict(one)} for one in found.rejected
-        ]
+        try:
+            outcome = self._texts.read(state)
+        except ExtractionError as error:
+            outcome = unread(state, error)
         writer(
             {
                 EVENT: {
                     "evidence_id": state["evidence_id"],
                     "relations": outcome["relations"],
-                    "rejected": len(found.rejected),
+                    "rejected": len(outcome["rejected"]),
                 }
             }
         )
@@ -193,11 +173,11 @@ class _Reader:
         found = self._graph.evidence_for(reference, actor, self._settings.scope)
         stored = [(one, chunk) for one, chunk in found if chunk is not None]
         if stored:
-            return [_piece(one, chunk.text, chunk.text_hash) for one, chunk in stored]
+            return [chunk_piece(one, chunk) for one, chunk in stored]
         ((evidence, _),) = found
         cut = chunk_markdown(text, self._settings.chunk_tokens, 0, source=reference)
         return [
-            _piece(
+            text_piece(
                 evidence if len(cut) == 1 else Evidence(f"{reference}#{i}", evidence.partition),
                 one.text,
                 one.hash,
@@ -251,28 +231,3 @@ def _short(reference: str | None) -> str | None:
 
 def _hash(text: str) -> str:
     return hashlib.sha256(clean_text(text).encode()).hexdigest()
-
-
-def _piece(evidence: Evidence, text: str, text_hash: str) -> Piece:
-    return {
-        "evidence_id": evidence.id,
-        "partition": evidence.partition,
-        "commit_id": evidence.commit_id,
-        "text": text,
-        "text_hash": text_hash,
-    }
-
-
-def _evidence(piece: Piece) -> Evidence:
-    return Evidence(piece["evidence_id"], piece["partition"], piece["commit_id"])
-
-
-def _outcome(told: Told, *, was_known: bool) -> Outcome:
-    ends = [end for one in told.relations for end in (one.source, one.target)]
-    return {
-        "evidence_id": told.evidence.id,
-        "entity_ids": sorted({entity.id for entity in (*told.entities, *ends)}),
-        "relations": len(told.relations),
-        "rejected": [],
-        "was_known": was_known,
-    }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -32,17 +33,34 @@ class KnowledgeGraph(GraphLearning):
     """Entities and relations, each with the memories that are its evidence.
 
     The graph follows the memory: what a memory told goes with it, unless another one tells the
-    same. Every question is answered from what its actor may read.
+    same, and is not told while it is quarantined. Every question is answered from what its actor
+    may read.
     """
 
     def find_entities(
         self, name: str, *, limit: int = 10, actor: Actor | None = None
     ) -> list[Entity]:
-        """Return entities with a name or an alias that contains this text, equal names first."""
-        with self._synced().read() as tx:
-            return graph_reading.search_names(
-                tx, clean_text(name), partitions=self._readable(actor), limit=limit
-            )
+        """Return entities with a name or an alias that contains this text, equal names first.
+
+        If there is none, those whose names mean nearly the same to the engine's embedder, if it
+        has one; a new name is known to it when the job ``graph_sync`` was done.
+
+        Raises:
+            EmbeddingError: The embedder failed.
+        """
+        readable, wanted = self._readable(actor), clean_text(name)
+        database, key = self._synced(), entity_key(wanted)
+        with database.read() as tx:
+            found = graph_reading.search_names(tx, wanted, partitions=readable, limit=limit)
+        if found or not key or not self._names.enabled:
+            return found
+        vector = self._names.embed([key])
+        with database.read() as tx:
+            (near,) = self._names.nearest(tx, vector)
+            called = graph_reading.ids_called(tx, near, partitions=readable)
+            ids = list(dict.fromkeys(one for key in near for one in called.get(key, ())))[:limit]
+            known = graph_reading.entities(tx, ids, partitions=readable)
+        return [known[one] for one in ids]
 
     def neighbours(
         self,
@@ -78,9 +96,16 @@ class KnowledgeGraph(GraphLearning):
         readable = self._readable(actor)
         with self._synced().read() as tx:
             ids = [one for name in names for one in _ids(tx, name, readable)]
-            return graph_reading.around(
+            found = graph_reading.around(
                 tx, list(dict.fromkeys(ids)), hops, partitions=readable, at=self._at(as_of)
             )
+        standing = self._standing(found.relations)
+        if standing == found.relations:
+            return found
+        ends = {end.id for one in standing for end in (one.source, one.target)}
+        near = {one: hop for one, hop in found.hops.items() if not hop or one in ends}
+        entities = tuple(one for one in found.entities if one.id in near)
+        return replace(found, entities=entities, relations=standing, hops=near)
 
     def paths(
         self,
@@ -101,7 +126,8 @@ class KnowledgeGraph(GraphLearning):
         with self._synced().read() as tx:
 
             def steps(ids: Sequence[str]) -> Sequence[Relation]:
-                return graph_reading.around(tx, ids, 1, partitions=readable, at=at).relations
+                found = graph_reading.around(tx, ids, 1, partitions=readable, at=at)
+                return self._standing(found.relations)
 
             return shortest_paths(
                 _ids(tx, source, readable),
@@ -132,8 +158,21 @@ class KnowledgeGraph(GraphLearning):
         ``add_triples(exported["relations"])`` reads them back.
         """
         with self._synced().read() as tx:
-            relations = graph_reading.relations_of(tx, partitions=self._readable(actor))
-            return {"relations": [as_json(relation) for relation in relations]}
+            relations = list(graph_reading.relations_of(tx, partitions=self._readable(actor)))
+        return {"relations": [as_json(relation) for relation in self._standing(relations)]}
+
+    def _standing(self, relations: Sequence[Relation]) -> tuple[Relation, ...]:
+        """Return the relations without quarantined evidence, and without those of no other."""
+        told = sorted({one for relation in relations for one in relation.evidence})
+        with self._state.read() as tx:
+            aside = chunk_ids.quarantined(tx, told)
+        if not aside:
+            return tuple(relations)
+        left = (
+            replace(one, evidence=tuple(e for e in one.evidence if e not in aside))
+            for one in relations
+        )
+        return tuple(one for one in left if one.evidence)
 
     def _at(self, as_of: datetime | None) -> datetime:
         return self._clock() if as_of is None else as_utc(as_of)
@@ -153,6 +192,7 @@ def _ids(tx: Transaction, name: str, readable: Sequence[str]) -> list[str]:
     advice = (
         f"Similar: {', '.join(one.name for one in similar)}."
         if similar
-        else "find_entities() searches by a part of the name."
+        else "No name in it is like that. See: memengine graph stats. What fills it: "
+        "add_triples(), graph_extraction, or memengine graph import FILE."
     )
     raise NotFoundError(f"The graph has no entity called {name!r}. {advice}")

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 from langchain_memengine.errors import ConfigurationError
+from langchain_memengine.graph.following import GraphFollowing
 from langchain_memengine.graph.resolution import NameMerge, mentions, renamed, resolve
 from langchain_memengine.graph.triples import TripleLike, read_triples
 from langchain_memengine.retrieval import documents, visibility
 from langchain_memengine.storage import chunk_ids, graph, graph_reading
 from langchain_memengine.storage.chunk_ids import ReferredChunk
 from langchain_memengine.storage.chunk_values import SHARED_PARTITION, partition_key
-from langchain_memengine.storage.database import Database, LazyDatabase, Transaction
+from langchain_memengine.storage.database import Transaction
 from langchain_memengine.storage.graph_schema import MAX_EVIDENCE_CHARS
 from langchain_memengine.storage.graph_values import Entity, Evidence, Relation
 from langchain_memengine.text.names import entity_key
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 APPLICATION = "app"
 """Evidence of triples that no memory tells: the application itself says so."""
 
-_CHANGES = "changes"
 _CANDIDATES = 8
 
 
@@ -51,16 +50,8 @@ class Told:
     text_hash: str | None = None
 
 
-class GraphLearning:
+class GraphLearning(GraphFollowing):
     """The chapter of the graph that changes what is stored."""
-
-    def __init__(
-        self, state: Database, store: LazyDatabase, clock: Callable[[], datetime], actor: Actor
-    ) -> None:
-        self._state = state
-        self._store = store
-        self._clock = clock
-        self._actor = actor
 
     def add_triples(
         self,
@@ -135,7 +126,16 @@ class GraphLearning:
             rows = [(one.evidence, one.entities, one.relations) for one in stored]
             graph.learn(tx, rows, now=self._clock())
             graph.note_extracted(tx, hashes)
+        if stored and self._names.enabled:
+            self.queue_sync()
         return stored
+
+    def read_already(self, hashes: Mapping[Evidence, str]) -> set[Evidence]:
+        """Return the memories whose text, as its hash says, was read under their own id."""
+        if not self._store.is_there:
+            return set()
+        with self._store.get().read() as tx:
+            return graph.read_already(tx, hashes)
 
     def known_texts(self, hashes: Mapping[Evidence, str]) -> dict[Evidence, Told]:
         """Return what memories tell whose text was read before, under this or another id.
@@ -153,47 +153,6 @@ class GraphLearning:
                     entities, relations = graph_reading.told_by(tx, one, partitions=readable)
                     found[evidence] = Told(evidence, tuple(entities), tuple(relations), text_hash)
         return found
-
-    def forget_evidence(self, ids: Sequence[str], *, actor: Actor | None = None) -> int:
-        """Forget what memories told, by their ids; return how many the graph had heard of.
-
-        Memories that are deleted are forgotten anyway. An admin forgets what everyone knows as
-        well, others only what is theirs.
-        """
-        documents.require_list("ids", ids)
-        if not self._store.is_there:
-            return 0
-        with self._store.get().write() as tx:
-            return graph.forget_evidence(tx, ids, partitions=self._writable(actor or self._actor))
-
-    def sync(self) -> int:
-        """Forget what memories told that are gone by now; return how many there were.
-
-        Every question does this first.
-        """
-        if not self._store.is_there:
-            return 0
-        database = self._store.get()
-        with database.read() as tx:
-            seen = int(graph.get_meta(tx, _CHANGES) or 0)
-        with self._state.read() as tx:
-            changes = tx.counters().changes
-            gone = chunk_ids.removed_since(tx, seen) if changes != seen else []
-        if changes == seen or database.read_only:
-            return 0
-        with database.write() as tx:
-            heard = graph.forget_evidence(tx, gone)
-            graph.set_meta(tx, _CHANGES, str(changes))
-        return heard
-
-    def scrub(self) -> bool:
-        """Leave nothing that was forgotten in the graph's files; return whether that is done.
-
-        Raises:
-            StorageError: The graph's database failed.
-        """
-        self.sync()
-        return not self._store.is_there or self._store.get().scrub()
 
     def evidence_for(
         self, reference: str, actor: Actor, scope: Scope | None = None
@@ -261,18 +220,6 @@ class GraphLearning:
             entities=tuple(meant[one.id] for one in told.entities),
             relations=tuple(renamed(one, meant) for one in told.relations),
         )
-
-    def _synced(self) -> Database:
-        self.sync()
-        return self._store.get()
-
-    def _readable(self, actor: Actor | None) -> tuple[str, ...]:
-        return visibility.readable_partitions(actor or self._actor)
-
-    def _writable(self, actor: Actor) -> tuple[str, ...]:
-        if actor.is_admin:
-            return visibility.readable_partitions(actor)
-        return (partition_key("personal", visibility.owner_of("personal", actor)),)
 
 
 def _attributed(

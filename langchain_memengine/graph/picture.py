@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 
 from langchain_memengine.graph.layout import force_layout
 from langchain_memengine.storage.graph_values import Entity, Relation, Subgraph
+
+Place = tuple[float, float]
 
 _SPACING = 150  # pixels that one entity has to itself, each way, about
 _MARGIN = 90
@@ -69,7 +71,7 @@ class GraphPicture:
             '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
             "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">"
             f"<title>{_text(names)}</title>"
-            "<style>html,body{margin:0;height:100%}svg{width:100%;height:100%;cursor:grab}</style>"
+            "<style>html,body{margin:0;height:100%}svg{display:block;width:100%;height:100%;cursor:grab}</style>"
             f"</head><body>{self.svg}<script>{_SCRIPT}</script></body></html>\n"
         )
 
@@ -97,9 +99,10 @@ def _svg(subgraph: Subgraph, memories: Mapping[str, str]) -> str:
         pair = (min(one, other), max(one, other))
         parts.append(_edge(relation, places[one], places[other], drawn[pair], memories))
         drawn[pair] += 1
+    sides = _label_sides(places, edges)
     parts += [
-        _node(entity, place, colours[entity.type], is_asked=subgraph.hops.get(entity.id) == 0)
-        for entity, place in zip(entities, places, strict=True)
+        _node(entity, place, side, colours[entity.type], is_asked=subgraph.hops.get(entity.id) == 0)
+        for entity, place, side in zip(entities, places, sides, strict=True)
     ]
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
@@ -111,10 +114,21 @@ def _svg(subgraph: Subgraph, memories: Mapping[str, str]) -> str:
     )
 
 
+def _label_sides(places: Sequence[Place], edges: Iterable[tuple[int, int]]) -> list[int]:
+    """Return where each name stands, 1 below and -1 above: where fewer relations arrive."""
+    pull = [0.0] * len(places)
+    for one, other in edges:
+        down = places[other][1] - places[one][1]
+        length = math.dist(places[one], places[other]) or 1.0
+        pull[one] += down / length
+        pull[other] -= down / length
+    return [-1 if one > 0 else 1 for one in pull]
+
+
 def _edge(
     relation: Relation,
-    start: tuple[float, float],
-    end: tuple[float, float],
+    start: Place,
+    end: Place,
     earlier: int,
     memories: Mapping[str, str],
 ) -> str:
@@ -150,15 +164,16 @@ def _group(title: str, line: str, x: float, y: float, label: str) -> str:
     )
 
 
-def _node(entity: Entity, place: tuple[float, float], colour: str, *, is_asked: bool) -> str:
+def _node(entity: Entity, place: Place, side: int, colour: str, *, is_asked: bool) -> str:
     x, y = place
+    baseline = y + _RADIUS + 13 if side > 0 else y - _RADIUS - 5
     others = f" ({', '.join(entity.aliases)})" if entity.aliases else ""
     kind = f"\n{entity.type}" if entity.type else ""
     asked = ' class="hop0"' if is_asked else ""
     return (
         f'<g class="entity"><title>{_text(entity.name + others + kind)}</title>'
         f'<circle cx="{x:.0f}" cy="{y:.0f}" r="{_RADIUS}" fill="{colour}"{asked}/>'
-        f'<text x="{x:.0f}" y="{y + _RADIUS + 13:.0f}" text-anchor="middle">'
+        f'<text x="{x:.0f}" y="{baseline:.0f}" text-anchor="middle">'
         f"{_short(entity.name)}</text></g>"
     )
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
 from langchain_memengine.errors import ConfigurationError
+from langchain_memengine.models.reply_reading import UnreadableReplyError, json_in
 from langchain_memengine.storage.graph_values import Entity, Relation
 from langchain_memengine.text.names import MAX_NAME_CHARS, display_name, entity_key
 from langchain_memengine.text.sanitize import as_utc, clean_text
@@ -31,7 +31,6 @@ _KIND = ("type", "entity_type", "kind", "category", "label")
 _ENTITIES = ("entities", "nodes", "entity", "node")
 _RELATIONS = ("relations", "relationships", "triples", "edges", "relation", "facts", "triplets")
 _ALIASES = ("aliases", "alias", "also_known_as")
-_FENCED = re.compile(r"```(?:\w+)?\s*(.*?)```", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,21 +254,15 @@ def _listed(value: Any) -> Iterator[Any]:
 
 
 def _unpacked(value: Any, depth: int = 0) -> Any:
-    """Return the JSON value that a text holds, fenced or not; other values as they are."""
+    """Return the JSON value that a text holds; other values as they are."""
     if hasattr(value, "model_dump"):
         return value.model_dump()
     if not isinstance(value, str) or depth == _MAX_DEPTH:
         return list(value) if isinstance(value, tuple) else value
-    fenced = _FENCED.search(value)
-    text = (fenced.group(1) if fenced else value).strip()
-    starts = [place for mark in "[{" if (place := text.find(mark)) >= 0]
-    if not starts:
-        return value
     try:
-        found, _ = json.JSONDecoder().raw_decode(text[min(starts) :])
-    except (ValueError, RecursionError):
+        return _unpacked(json_in(value), depth + 1)
+    except UnreadableReplyError:
         return value
-    return _unpacked(found, depth + 1)
 
 
 def _shown(part: object) -> str:

@@ -88,7 +88,7 @@ class Worker:
             return None
         now = self._clock()
         kinds = self._handlers.keys()
-        with self._database.write() as tx:
+        with self._database.write(alone=False) as tx:
             dead = jobs.bury_abandoned(tx, kinds, now=now)
             job = jobs.claim(
                 tx, kinds, now=now, lease_seconds=self._lease_seconds, token=str(uuid.uuid4())
@@ -193,7 +193,7 @@ class Worker:
             scheduled = schedules.next_scheduled(tx)
         if scheduled is not None and scheduled <= now:
             try:
-                with self._database.write() as tx:
+                with self._database.write(alone=False) as tx:
                     schedules.put_due(tx, now=now)
             except ValueError as error:  # one that cannot be read must not hold up the jobs
                 logger.warning("the schedules cannot be followed (%s)", type(error).__name__)
@@ -214,12 +214,12 @@ class Worker:
         except Exception as error:  # noqa: BLE001  # a job may fail in any way; the worker goes on
             return self._fail(job, error)
         except BaseException:  # the process is asked to end; the job is not to blame
-            with self._database.write() as tx:
+            with self._database.write(alone=False) as tx:
                 jobs.give_back(tx, job)
             raise
 
     def _beat(self, job: Job) -> bool:
-        with self._database.write() as tx:
+        with self._database.write(alone=False) as tx:
             return jobs.heartbeat(tx, job, now=self._clock(), lease_seconds=self._lease_seconds)
 
     def _finish(self, job: Job, effect: Effect | None) -> bool:
@@ -234,7 +234,7 @@ class Worker:
         hopeless = isinstance(error, JobError)
         wait = None if hopeless else self._back_off.seconds(job.attempts, self._chance())
         text = f"{type(error).__name__}: {error}"
-        with self._database.write() as tx:
+        with self._database.write(alone=False) as tx:
             state = jobs.fail(tx, job, text, now=self._clock(), wait_seconds=wait)
         if state is None:
             return "lost"

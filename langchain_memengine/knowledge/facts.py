@@ -19,9 +19,11 @@ from langchain_memengine.knowledge.own_lines import OwnLines
 from langchain_memengine.models.extracting import Extractor
 from langchain_memengine.models.fact_prompts import ExtractedFacts, facts_prompt
 from langchain_memengine.retrieval.current_records import all_known
-from langchain_memengine.retrieval.records import RecordKeeper
+from langchain_memengine.retrieval.record_chunks import record_source
+from langchain_memengine.retrieval.records import RecordKeeper, suspected
 from langchain_memengine.storage import jobs
 from langchain_memengine.storage.database import Database, Transaction
+from langchain_memengine.storage.graph_jobs import extract_job
 from langchain_memengine.storage.job_values import Effect, Job, JobContext, NewJob
 from langchain_memengine.storage.record_values import (
     MemoryRecord,
@@ -63,6 +65,7 @@ class FactExtraction:
         database: The store.
         keeper: Writes the records.
         extractor: The model to ask.
+        feeds_graph: Whether new facts are to be read into the graph.
     """
 
     def __init__(
@@ -70,7 +73,10 @@ class FactExtraction:
         database: Database,
         keeper: RecordKeeper,
         extractor: Extractor[ExtractedFacts],
+        *,
+        feeds_graph: bool,
     ) -> None:
+        self._feeds_graph = feeds_graph
         self._database = database
         self._keeper = keeper
         self._extractor = extractor
@@ -91,7 +97,7 @@ class FactExtraction:
         new = self._unknown(proven, lesson, context.now)
         logger.info("%d facts, %d proven, %d new", len(reply.facts), len(proven), len(new))
         keep = self._keeper.prepared(
-            {record.id: _added(record) for record in new},
+            {record.id: _added(record, context.now) for record in new},
             "add",
             now=context.now,
             commit_id=job.commit_id,
@@ -102,19 +108,26 @@ class FactExtraction:
             jobs.clear_payload(tx, job)
             if new:
                 jobs.put(tx, _revision_job(job, lines.person, new), now=context.now)
+                if self._feeds_graph:
+                    jobs.put(tx, _graph_job(job, new), now=context.now)
 
         return apply
 
     def _unknown(
         self, proven: Sequence[MemoryRecord], lesson: Lesson, now: datetime
     ) -> list[MemoryRecord]:
-        """Return the facts that are not current yet where the lesson's branch can see."""
+        """Return the facts that are not current yet where the lesson's branch can see.
+
+        Saying again what was quarantined does not bring it back.
+        """
         places = list({record.place for record in proven})
         if not places:
             return []
         wanted = RecordFilter(origin="llm_extract", valid_at=now)
         with self._database.read() as tx:
-            known = all_known(tx, places, wanted, current=True, head=lesson.commit_id)
+            known = all_known(
+                tx, places, wanted, current=True, head=lesson.commit_id, quarantined=True
+            )
         keys = {_key(record) for record in known if is_fact(record)}
         return [record for record in proven if _key(record) not in keys]
 
@@ -124,9 +137,19 @@ def _key(record: MemoryRecord) -> FactKey:
     return record.place, subject_of(record), relation_of(record), text_key(record.text)
 
 
-def _added(record: MemoryRecord) -> Callable[[RecordState], RecordState]:
-    """Return the change that adds a record, unless it is there."""
-    return lambda state: state if state.record is not None else replace(state, record=record)
+def _added(record: MemoryRecord, now: datetime) -> Callable[[RecordState], RecordState]:
+    """Return the change that adds a record, unless it is there.
+
+    One person's orders to an agent must not become a note that everyone's agents read.
+    """
+    aside = suspected(record, now)
+
+    def change(state: RecordState) -> RecordState:
+        if state.record is not None:
+            return state
+        return replace(state, record=record, quarantine=state.quarantine or aside)
+
+    return change
 
 
 def _revision_job(job: Job, person: str, new: Sequence[MemoryRecord]) -> NewJob:
@@ -135,6 +158,15 @@ def _revision_job(job: Job, person: str, new: Sequence[MemoryRecord]) -> NewJob:
         {"person": person, "records": [record.id for record in new]},
         dedupe_key=f"belief_revision:{job.num}",
         max_attempts=ATTEMPTS,
+        owner=job.owner,
+        thread_id=job.thread_id,
+        commit_id=job.commit_id,
+    )
+
+
+def _graph_job(job: Job, new: Sequence[MemoryRecord]) -> NewJob:
+    return extract_job(
+        [record_source(record.id) for record in new],
         owner=job.owner,
         thread_id=job.thread_id,
         commit_id=job.commit_id,

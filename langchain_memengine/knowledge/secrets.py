@@ -9,8 +9,10 @@ from typing import Any
 from langchain_memengine.text.redaction import REDACTED, redacted_text
 
 _SAID = re.compile(
-    r"(\b(?:password|passphrase|passcode|pin(?: code| number)?|api[ _-]?key|access token)\b"
-    r"[^.\n:=]{0,30}?(?:\bis\b|\bwas\b|[:=])[ ]*[\"'`]?)[^\s\"'`,;]{4,}+",
+    r"(\b(?:password|passphrase|passcode|pin(?: code| number)?|api[ _-]?key|access token"
+    r"|passwort|contrase[nñ]a|mot de passe|senha|пароль)\b"
+    r"[^.\n:=]{0,30}?(?:\b(?:is|was|ist|lautet|es|est|é)\b|[:=—–])[ ]*[\"'`]?"
+    r"|(?:密码|密碼|パスワード)(?:是|为|為|は)[ ]*)[^\s\"'`,;]{4,}+",
     re.IGNORECASE,
 )
 _LEFT_OUT = frozenset(

@@ -13,7 +13,8 @@ import time
 from collections.abc import Callable, Generator
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any, Generic
+from functools import partial
+from typing import Any, Generic, TypeVar, overload
 
 from langchain_core.exceptions import OutputParserException
 from langchain_core.messages import AIMessage, HumanMessage
@@ -47,6 +48,8 @@ _AGAIN = (
     "That reply cannot be used: {problem}. Reply again with the whole JSON object and nothing else."
 )
 
+Value = TypeVar("Value")
+
 _Call = tuple[Runnable[Any, Any], Prompt]
 
 
@@ -71,30 +74,55 @@ class _UnsupportedError(Exception):
         super().__init__()
 
 
-class Extractor(Generic[Shape]):
+class Extractor(Generic[Value]):
     """A chat model that answers in a shape. Safe to use from several threads.
 
     Args:
         model: Any chat model, or any Runnable that takes messages and returns a message or a text.
-        shape: What its replies become.
+        shape: What is asked for.
+        read: What a reply becomes; it raises ``UnreadableReplyError`` for one that says nothing.
+            By default a value of the shape.
         retries: How often a call is made again that fails in a way that may pass.
         sleep: Waits between tries.
     """
 
+    @overload
     def __init__(
-        self,
+        self: Extractor[Shape],
         model: ChatModel,
         shape: type[Shape],
         *,
+        retries: Retries = ...,
+        sleep: Callable[[float], None] = ...,
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self,
+        model: ChatModel,
+        shape: type[BaseModel],
+        *,
+        read: Callable[[object], Value],
+        retries: Retries = ...,
+        sleep: Callable[[float], None] = ...,
+    ) -> None: ...
+
+    def __init__(
+        self,
+        model: ChatModel,
+        shape: type[BaseModel],
+        *,
+        read: Callable[[object], Any] | None = None,
         retries: Retries = Retries(),  # noqa: B008  # frozen
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._shape = shape
+        self._read: Callable[[object], Any] = read or partial(read_reply, shape=shape)
         self._ways = _ways(model, shape)
         self._retries = retries
         self._sleep = sleep
 
-    def ask(self, prompt: Prompt, config: RunnableConfig | None = None) -> Shape:
+    def ask(self, prompt: Prompt, config: RunnableConfig | None = None) -> Value:
         """Return what the model answers.
 
         Raises:
@@ -116,7 +144,7 @@ class Extractor(Generic[Shape]):
         except StopIteration as end:
             return end.value  # type: ignore[no-any-return]  # the generator's own type
 
-    async def aask(self, prompt: Prompt, config: RunnableConfig | None = None) -> Shape:
+    async def aask(self, prompt: Prompt, config: RunnableConfig | None = None) -> Value:
         """Return what the model answers without blocking, see :meth:`ask`."""
         asking = self._asking(prompt)
         try:
@@ -133,7 +161,7 @@ class Extractor(Generic[Shape]):
         except StopIteration as end:
             return end.value  # type: ignore[no-any-return]  # the generator's own type
 
-    def _asking(self, prompt: Prompt) -> Generator[_Call, object, Shape]:
+    def _asking(self, prompt: Prompt) -> Generator[_Call, object, Value]:
         """Yield calls to make, be sent answers or thrown failures, and return the value."""
         failed: Exception = NotImplementedError()
         for number, way in enumerate(ways := self._ways):
@@ -146,7 +174,7 @@ class Extractor(Generic[Shape]):
                 return value
         raise failure_of(failed) from failed
 
-    def _repaired(self, way: _Way, prompt: Prompt) -> Generator[_Call, object, Shape]:
+    def _repaired(self, way: _Way, prompt: Prompt) -> Generator[_Call, object, Value]:
         question = [*prompt, HumanMessage(way.told)] if way.told else prompt
         problem = ""
         for _ in range(_TRIES):
@@ -154,7 +182,7 @@ class Extractor(Generic[Shape]):
             try:
                 answer = yield way.model, question
                 said = said_in(answer)
-                return read_reply(answer, self._shape)
+                return self._read(answer)  # type: ignore[no-any-return]  # `read`'s own type
             except UnreadableReplyError as error:
                 problem = str(error)
             except (ValidationError, OutputParserException) as error:

@@ -45,13 +45,29 @@ def read_reply(answer: object, shape: type[Shape]) -> Shape:
         UnreadableReplyError: Nothing in it is of the shape.
         ChatModelError: The model refused.
     """
+    value = json_of(answer)
+    lists = _list_fields(shape)
+    if isinstance(value, list) and len(lists) == 1:
+        value = {next(iter(lists)): value}
+    if not isinstance(value, dict):
+        raise UnreadableReplyError("it is no JSON object")
+    return _salvaged(value, shape)
+
+
+def json_of(answer: object) -> Any:
+    """Return the JSON value in a model's answer: an object, or a list of what should be in one.
+
+    Raises:
+        UnreadableReplyError: There is none in it.
+        ChatModelError: The model refused.
+    """
     raw = answer.get("raw") if isinstance(answer, Mapping) else answer
     if isinstance(raw, BaseMessage) and is_refused(raw):
         raise ChatModelError("The chat model refused.")
     parsed = answer.get("parsed") if isinstance(answer, Mapping) else None
-    value = parsed if isinstance(parsed, Mapping | BaseModel) else _json_in(said_in(answer), shape)
-    values = value.model_dump() if isinstance(value, BaseModel) else dict(value)
-    return _salvaged(values, shape)
+    if isinstance(parsed, BaseModel):
+        return parsed.model_dump()
+    return dict(parsed) if isinstance(parsed, Mapping) else json_in(said_in(answer))
 
 
 def said_in(answer: object) -> str:
@@ -65,8 +81,12 @@ def said_in(answer: object) -> str:
     return str(raw.text)
 
 
-def _json_in(text: str, shape: type[BaseModel]) -> Mapping[str, Any]:
-    """Return the JSON object in a text; one that breaks off loses the entry it broke off in."""
+def json_in(text: str) -> Any:
+    """Return the first JSON object or list in a text, without the entry in which it breaks off.
+
+    Raises:
+        UnreadableReplyError: There is none in it.
+    """
     text = _THOUGHTS.sub("", text).strip()
     start = min((at for at in map(text.find, "{[") if at >= 0), default=-1)
     if start < 0:
@@ -74,12 +94,9 @@ def _json_in(text: str, shape: type[BaseModel]) -> Mapping[str, Any]:
     try:
         value, _ = json.JSONDecoder(strict=False).raw_decode(text, start)
     except json.JSONDecodeError:
-        value = _broken_off(text[start:])
-    lists = _list_fields(shape)
-    if isinstance(value, list) and len(lists) == 1:
-        value = {next(iter(lists)): value}
-    if not isinstance(value, dict):
-        raise UnreadableReplyError("it is no JSON object")
+        return _broken_off(text[start:])
+    except RecursionError:
+        raise UnreadableReplyError("it is nested too deeply") from None
     return value
 
 
@@ -89,7 +106,7 @@ def _broken_off(text: str) -> Any:
     except json.JSONDecodeError:
         raise UnreadableReplyError("it is no valid JSON") from None
     last = value[next(reversed(value))] if isinstance(value, dict) and value else value
-    if isinstance(last, list) and last:
+    if isinstance(last, list) and len(last) > 1:
         last.pop()  # it may be a half of what was meant
         return value
     raise UnreadableReplyError("it breaks off before it says anything")

@@ -2,7 +2,8 @@
 
 Each conversation's newest branch is visible everywhere; inside a conversation its own branch is
 visible instead. What other branches learnt is hidden, and comes back with them. So does a memory
-that only another branch superseded.
+that only another branch superseded. What is quarantined is seen from nowhere, and takes the place
+of nothing.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ from langchain_memengine.errors import UnknownCommitError
 from langchain_memengine.retrieval.query import Vantage
 from langchain_memengine.retrieval.record_chunks import record_source
 from langchain_memengine.retrieval.view import View
-from langchain_memengine.storage import commit_chunks, commits, supersessions
+from langchain_memengine.storage import commit_chunks, commits, quarantines, supersessions
 from langchain_memengine.storage.commits import Parents
 from langchain_memengine.storage.database import Counters, Transaction
-from langchain_memengine.storage.record_values import Supersession
+from langchain_memengine.storage.record_values import Quarantine, Supersession
 from langchain_memengine.text.heads import ancestors, split_heads
 
 _KEPT = 32
@@ -35,7 +36,7 @@ class Unseen(NamedTuple):
     """What cannot be seen from a vantage.
 
     Attributes:
-        hidden: Memory commits, and sources of superseded memories.
+        hidden: Memory commits, and sources of superseded and quarantined memories.
         mask: Positions of a view that can be seen; ``None`` if all can.
     """
 
@@ -56,6 +57,7 @@ class Branches:
         self._hidden: dict[str, frozenset[str]] = {}
         self._seen = 0
         self._superseded: tuple[int, Sequence[Supersession]] = (0, ())
+        self._quarantines: tuple[int, Sequence[Quarantine]] = (0, ())
         self._latest: OrderedDict[tuple[object, ...], Unseen] = OrderedDict()
 
     def unseen(self, tx: Transaction, view: View, counters: Counters, vantage: Vantage) -> Unseen:
@@ -87,13 +89,25 @@ class Branches:
             own = _off_branch(tx, vantage.thread_id, vantage.head, vantage.as_of)
             by_thread = {**by_thread, vantage.thread_id: own}
         hidden = _NOTHING.union(*by_thread.values())
-        superseded = _superseded(self._supersessions(tx, counters), hidden, vantage.as_of)
-        return Unseen(hidden | superseded, _mask(tx, view, hidden, superseded, vantage.as_of))
+        aside = self._set_aside(tx, counters)
+        over = (
+            one
+            for one in self._supersessions(tx, counters)
+            if record_source(one.new_id) not in aside
+        )
+        sources = aside | _superseded(over, hidden, vantage.as_of)
+        return Unseen(hidden | sources, _mask(tx, view, hidden, sources, vantage.as_of))
 
     def _supersessions(self, tx: Transaction, counters: Counters) -> Sequence[Supersession]:
         if counters.commits != self._superseded[0]:
             self._superseded = (counters.commits, supersessions.everything(tx))
         return self._superseded[1]
+
+    def _set_aside(self, tx: Transaction, counters: Counters) -> frozenset[str]:
+        """Return the sources of what is quarantined; without any nothing is asked."""
+        if counters.commits != self._quarantines[0]:
+            self._quarantines = (counters.commits, quarantines.everything(tx))
+        return quarantines.hidden_sources(tx, self._quarantines[1])
 
     def _follow(self, tx: Transaction, counters: Counters) -> None:
         """Bring what is hidden everywhere up to the database as ``tx`` sees it."""
@@ -162,13 +176,13 @@ def _mask(
     tx: Transaction,
     view: View,
     hidden: frozenset[str],
-    superseded: frozenset[str],
+    sources: frozenset[str],
     as_of: datetime | None,
 ) -> NDArray[np.bool_] | None:
     masks = []
     for partition in view.partitions:
         nums = commit_chunks.nums_of_commits(tx, partition.key, sorted(hidden))
-        nums += commit_chunks.nums_of_sources(tx, partition.key, sorted(superseded))
+        nums += commit_chunks.nums_of_sources(tx, partition.key, sorted(sources))
         if as_of is not None:
             nums += commit_chunks.nums_stored_after(tx, partition.key, as_of)
         mask = np.ones(len(partition.nums), np.bool_)

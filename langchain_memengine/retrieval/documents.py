@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from typing import Any, Protocol
 from urllib.parse import quote, unquote
@@ -15,7 +15,6 @@ from langchain_memengine.text.chunking import chunk_markdown
 from langchain_memengine.text.sanitize import as_utc, clean_metadata, clean_text
 from langchain_memengine.types import (
     Provenance,
-    Scope,
 )
 
 EVENT_TIME_KEYS = ("event_at", "timestamp", "time", "created_at", "date")
@@ -102,19 +101,16 @@ def document_id(source: str) -> str | None:
 
 def chunks_of_document(
     document: NewDocument,
+    place: Provenance,
     *,
-    scope: Scope,
-    owner: str,
     now: datetime,
     chunk_tokens: int,
     overlap_tokens: int,
 ) -> tuple[str, TextChunks]:
-    """Return a document's source URI and its chunks."""
-    source = document_uri(owner, document.id)
-    provenance = Provenance(
-        scope=scope,
-        owner=owner,
-        origin="app",
+    """Return a document's source URI and its chunks, which carry what their place does."""
+    source = document_uri(place.owner, document.id)
+    provenance = replace(
+        place,
         thread_id=thread_of(document.metadata),
         event_at=event_time(document.metadata) or now,
         metadata=document.metadata,

@@ -13,7 +13,7 @@ from langchain_memengine.answers import (
 from langchain_memengine.config import Ranking
 from langchain_memengine.retrieval.query import Query, RankedView, Stopwatch
 from langchain_memengine.retrieval.search import Searcher
-from langchain_memengine.storage import chunks
+from langchain_memengine.storage import chunks, quarantines
 from langchain_memengine.storage.chunk_values import StoredChunk
 from langchain_memengine.storage.database import Database, Transaction
 from langchain_memengine.text.sanitize import clean_text
@@ -44,9 +44,11 @@ def explain(
     if query.asks_nothing:
         return Explanation(chunk_id, found=False, reason="The query asks for nothing.")
     vector, degraded = searcher.query_vector(query.text)
+    named, _ = searcher.named(query, vector)
     answer = searcher.search(query)
     with database.read() as tx:
-        everything = searcher.rank(tx, query, vector, chunks.count(tx), Stopwatch())
+        aside = quarantines.hidden_sources(tx)
+        everything = searcher.rank(tx, query, vector, chunks.count(tx), Stopwatch(), named)
         rank, hit = _standing(tx, searcher, query, everything, {one.id for one in meant})
         if hit is not None:
             chunk_id = hit.id
@@ -58,7 +60,7 @@ def explain(
     if found is not None:
         return Explanation(chunk_id, found=True, reason=_why(found), rank=rank, hit=found)
     unseen = None if is_valid else "It is not valid at this time (valid_from, expires_at)."
-    unseen = unseen or _why_hidden(stored, everything)
+    unseen = unseen or _why_hidden(stored, everything, aside)
     if unseen is not None:
         return Explanation(chunk_id, found=False, reason=unseen)
     if hit is None:
@@ -80,7 +82,9 @@ def _meant(
     return found or [chunks.by_id(tx, name.lower(), partitions=query.partitions)]
 
 
-def _why_hidden(stored: StoredChunk, everything: RankedView) -> str | None:
+def _why_hidden(stored: StoredChunk, everything: RankedView, aside: frozenset[str]) -> str | None:
+    if stored.source in aside:
+        return "It is quarantined: an admin can release it."
     if stored.source in everything.hidden:
         return "It was superseded: another memory took its place."
     if stored.commit_id in everything.hidden:

@@ -19,6 +19,7 @@ from langchain_memengine.retrieval.sources import (
 )
 from langchain_memengine.retrieval.tally import Tally
 from langchain_memengine.storage.files import IndexedFile
+from langchain_memengine.text.suspicion import suspicion
 from langchain_memengine.workspace.files import FileStat, Scan, UnreadableFileError
 
 
@@ -149,3 +150,8 @@ def count_file(file: PreparedFile, tally: Tally) -> None:
         tally.unchanged += 1
     else:
         tally.indexed += 1
+        untrusted = (chunk for chunk, carried in file.chunks if carried.trust == "untrusted")
+        first = next(untrusted, None)
+        if first is not None:
+            reason = f"Line {first.start_line} ff.: {suspicion(first.text)}"
+            tally.suspicious.append(FileProblem(file.path, reason))

@@ -15,15 +15,18 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from math import fsum, log
+from math import fsum, log, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
+from langchain_memengine.errors import EmbeddingError, StorageError
+from langchain_memengine.retrieval.fusion import Candidates
+from langchain_memengine.retrieval.name_index import NameIndex
 from langchain_memengine.storage import chunk_ids, graph_reading
 from langchain_memengine.storage.database import LazyDatabase, Transaction
 from langchain_memengine.storage.graph_statements import RelationRow
-from langchain_memengine.text.names import keys_in
+from langchain_memengine.text.names import keys_in, phrases_in
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -32,11 +35,14 @@ Words = Callable[[str], list[str]]
 SEED_CHUNKS = 10
 """Best memories of the other legs that the walk starts from."""
 
-_DAMPING = 0.7  # chance to go on instead of back to a start
+MAX_PHRASES = 8
+"""Phrases of a query that no entity is called by and that are compared with names."""
+
+_DAMPING = 0.8  # chance to go on instead of back to a start
 _STEPS = 15
-_NAMED, _FACTS, _CHUNKS = 2.0, 2.0, 1.0  # how often the walk starts from each kind
+_NAMED, _FACTS, _CHUNKS = 2.0, 4.0, 1.0  # how often the walk starts from each kind
 _SEED_FACTS = 5
-_UNMATCHED = 0.2  # weight of a mention in a memory that the other legs did not find
+_UNMATCHED = 0.1  # weight of a mention in a memory that the other legs did not find
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +54,14 @@ class GraphQuery:
         hops: Relations to follow from an entity.
         partitions: What the actor may read.
         now: Only relations that hold now count.
+        named: Ids of the entities that the text names.
     """
 
     text: str
     hops: int
     partitions: tuple[str, ...]
     now: datetime
+    named: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,16 +69,27 @@ class Neighbourhood:
     """What is around a query in the graph.
 
     Attributes:
-        named: Entities that the query names.
         rows: Relations within the hops.
         mentions: (entity, memory) of all these entities.
         names: A name of each entity.
     """
 
-    named: list[str]
     rows: list[RelationRow]
     mentions: list[tuple[str, str]]
     names: dict[str, str]
+
+
+def nearness(
+    found: Candidates, order: Ints, fused: Floats, chance_cosine: float
+) -> dict[int, float]:
+    """Return how near to the query the candidates are, 0 to 1, by chunk number.
+
+    Their cosines say that, as far as they exceed chance; without any, what they were ranked by.
+    """
+    beyond = np.fmax(found.cosine[order] - chance_cosine, 0.0)  # fmax prefers a number to NaN
+    near = fused[order] if np.isnan(found.cosine[order]).all() else beyond
+    highest = max(float(near.max(initial=0.0)), 1e-12)
+    return dict(zip(found.nums[order].tolist(), (near / highest).tolist(), strict=True))
 
 
 class GraphLeg:
@@ -79,11 +98,56 @@ class GraphLeg:
     Args:
         store: The graph's database; without one nothing is found.
         words: Splits names and queries into words.
+        names: Finds names that are spelt otherwise.
     """
 
-    def __init__(self, store: LazyDatabase, words: Words) -> None:
+    def __init__(self, store: LazyDatabase, words: Words, names: NameIndex) -> None:
         self._store = store
         self._words = words
+        self._names = names
+
+    def named(
+        self, text: str, partitions: Sequence[str], *, by_vector: bool
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the ids of the entities that a query names, and what went wrong.
+
+        Args:
+            text: The query.
+            partitions: What the actor may read.
+            by_vector: Also ask the embedder for names that are spelt otherwise.
+        """
+        if not self._store.is_there:
+            return (), ()
+        keys = [key for key in keys_in(text) if self._words(key)]
+        called: dict[str, list[str]] = {}
+        problems: tuple[str, ...] = ()
+        try:
+            with self._store.get().read() as tx:
+                called = graph_reading.ids_called(tx, keys, partitions=partitions)
+            if by_vector:
+                called |= self._spelt_otherwise(text, called, partitions)
+        except (StorageError, EmbeddingError) as error:
+            problems = (f"graph: {error}",)
+        return tuple(dict.fromkeys(one for ids in called.values() for one in ids)), problems
+
+    def _spelt_otherwise(
+        self, text: str, called: Mapping[str, Sequence[str]], partitions: Sequence[str]
+    ) -> dict[str, list[str]]:
+        """Return the entities of the names that are nearest to phrases that name nobody."""
+        asked = set(self._words(text))
+        phrases = phrases_in(text, lambda word: not asked.isdisjoint(self._words(word)))
+        unknown = [phrase for phrase in phrases if phrase not in called][:MAX_PHRASES]
+        if not unknown:
+            return {}
+        vectors = self._names.embed(unknown)
+        found: dict[str, list[str]] = {}
+        with self._store.get().read() as tx:
+            for near in self._names.nearest(tx, vectors):
+                visible = graph_reading.ids_called(tx, near, partitions=partitions)
+                key = next((key for key in near if key in visible), None)
+                if key is not None:
+                    found[key] = visible[key]
+        return found
 
     def scores(
         self, state: Transaction, query: GraphQuery, best: Mapping[int, float]
@@ -112,7 +176,7 @@ class GraphLeg:
             reference: max(best.get(num, 0.0), by_id.get(reference, 0.0))
             for reference, num in pairs
         }
-        visits = self._visits(found, matched, by_id, query.text)
+        visits = self._visits(found, matched, by_id, query)
         scores = {num: visits[reference] for reference, num in pairs if visits[reference] > 0}
         highest = max(scores.values(), default=1.0)
         return {num: score / highest for num, score in scores.items()}
@@ -121,11 +185,8 @@ class GraphLeg:
         self, tx: Transaction, query: GraphQuery, evidence: Sequence[str]
     ) -> Neighbourhood:
         partitions = query.partitions
-        keys = [key for key in keys_in(query.text) if self._words(key)]
-        called = graph_reading.ids_called(tx, keys, partitions=partitions)
-        named = list(dict.fromkeys(one for ids in called.values() for one in ids))
         told = graph_reading.named_by(tx, evidence, partitions=partitions)
-        starts = list(dict.fromkeys([*named, *told]))
+        starts = list(dict.fromkeys([*query.named, *told]))
         rows, _ = graph_reading.rows_around(
             tx, starts, query.hops, partitions=partitions, at=query.now
         )
@@ -135,14 +196,14 @@ class GraphLeg:
         for entity, one, key in graph_reading.mentions(tx, list(entities), partitions=partitions):
             names[entity] = key
             mentions[entity, one] = None
-        return Neighbourhood(named, rows, list(mentions), names)
+        return Neighbourhood(rows, list(mentions), names)
 
     def _visits(
         self,
         found: Neighbourhood,
         matched: Mapping[str, float],
         best: Mapping[str, float],
-        text: str,
+        query: GraphQuery,
     ) -> dict[str, float]:
         """Return how often the walk visits each memory, by its id."""
         nodes = {one: place for place, one in enumerate({**found.names, **matched})}
@@ -152,12 +213,12 @@ class GraphLeg:
         weights = [1.0] * len(relations)
         weights += [_UNMATCHED + matched[memory] for _, memory in mentions]
         frequency = Counter(one for one, _ in mentions)
-        facts = self._matching_facts(relations, found.names, text)
+        facts = self._matching_facts(relations, found.names, query.text)
         starts = np.zeros(len(nodes))
         for share, chances in (
-            (_NAMED, dict.fromkeys(found.named, 1.0)),
+            (_NAMED, dict.fromkeys(query.named, 1.0)),
             (_FACTS, facts),
-            (_CHUNKS, {memory: score for memory, score in best.items() if memory in matched}),
+            (_CHUNKS, {memory: score**2 for memory, score in best.items() if memory in matched}),
         ):
             _start(starts, nodes, share, chances, frequency)
         ends = np.asarray([[nodes[one], nodes[other]] for one, other in edges], np.int64)
@@ -224,7 +285,7 @@ def _start(
 ) -> None:
     """Spread a share of the starts; what half the memories mention says less than what few do."""
     known = {
-        one: chance / max(frequency.get(one, 1), 1)
+        one: chance / sqrt(frequency.get(one, 1))
         for one, chance in chances.items()
         if one in nodes and chance > 0
     }

@@ -138,6 +138,8 @@ class Indexer:
             report.indexed, report.chunks, report.embedded, report.removed,
             len(report.skipped), len(report.failed),
         )  # fmt: skip
+        for told in report.suspicious:
+            logger.warning("%s is untrusted. %s", told.path, told.reason)
         return report
 
     def index_file(self, source: Source, path: str) -> bool:

@@ -125,8 +125,8 @@ class RankedView:
         vector_weight: Weight of the vector leg; ``None`` without one.
         min_cosine: Cosine that alone makes a hit.
         degraded: What made the answer poorer than asked.
-        hidden: Memory commits, and sources of superseded memories, that cannot be seen from the
-            query's vantage.
+        hidden: Memory commits, and sources of superseded and quarantined memories, that cannot be
+            seen from the query's vantage.
     """
 
     candidates: Candidates

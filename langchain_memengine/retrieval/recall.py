@@ -5,12 +5,16 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 
 from langchain_memengine.answers import (
     Hit,
 )
 from langchain_memengine.shown import Shown
 from langchain_memengine.text.fencing import defused
+from langchain_memengine.types import (
+    Trust,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +39,10 @@ class Recalled(Shown):
         Remembered text is data: it stands inside a fence that it cannot close, since the fence
         has a nonce and look-alikes in the text are defused.
         """
-        pieces = [Remembered(hit.receipt.origin, hit.location, hit.text) for hit in self.hits]
+        pieces = [
+            Remembered(hit.receipt.origin, hit.location, hit.text, hit.receipt.trust)
+            for hit in self.hits
+        ]
         if self.pinned.strip():
             pieces.insert(0, Remembered("pinned", "MEMORY.md", self.pinned))
         return fenced("Memory", pieces, nonce=self.nonce) if pieces else ""
@@ -49,11 +56,13 @@ class Remembered:
         origin: Where it came from, in a word or two.
         at: Where it stands.
         text: The text itself, of whatever content.
+        trust: How far it may be trusted; told only of what is untrusted.
     """
 
     origin: str
     at: str
     text: str
+    trust: Trust = "trusted"
 
 
 def fenced(title: str, pieces: Sequence[Remembered], *, nonce: str) -> str:
@@ -76,8 +85,9 @@ def fenced(title: str, pieces: Sequence[Remembered], *, nonce: str) -> str:
         f"<{fence}>",
     ]
     for piece in pieces:
+        trust = ' trust="untrusted"' if piece.trust == "untrusted" else ""
         parts += [
-            f'<memory origin="{_attribute(piece.origin)}" at="{_attribute(piece.at)}">',
+            f'<memory origin="{_attribute(piece.origin)}" at="{_attribute(piece.at)}"{trust}>',
             defused(piece.text),
             "</memory>",
         ]
@@ -100,4 +110,4 @@ def capped(text: str, max_chars: int) -> str:
 
 
 def _attribute(text: str) -> str:
-    return text.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;").replace("\n", " ")
+    return escape(" ".join(text.split()))

@@ -5,23 +5,21 @@ from __future__ import annotations
 from langchain_memengine.config import MemEngineConfig
 from langchain_memengine.retrieval.documents import event_time
 from langchain_memengine.retrieval.sources import TextChunks
-from langchain_memengine.storage.record_values import MemoryRecord
+from langchain_memengine.storage.record_values import RECORD_PREFIX, MemoryRecord
 from langchain_memengine.text.chunking import chunk_markdown
 from langchain_memengine.types import (
     Provenance,
 )
 
-_PREFIX = "record:"
-
 
 def record_source(record_id: str) -> str:
     """Return the source URI of a record's chunks."""
-    return _PREFIX + record_id
+    return RECORD_PREFIX + record_id
 
 
 def record_id(source: str) -> str | None:
     """Return the id of the record that a source URI is of; ``None`` for everything else."""
-    return source.removeprefix(_PREFIX) if source.startswith(_PREFIX) else None
+    return source.removeprefix(RECORD_PREFIX) if source.startswith(RECORD_PREFIX) else None
 
 
 def chunks_of_record(record: MemoryRecord, config: MemEngineConfig) -> TextChunks:

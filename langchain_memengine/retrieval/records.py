@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from uuid import uuid4
 
@@ -11,15 +12,18 @@ from langchain_memengine.errors import NotFoundError, StorageError, StoreBusyErr
 from langchain_memengine.retrieval.indexing import Indexer
 from langchain_memengine.retrieval.record_chunks import chunks_of_record, record_source
 from langchain_memengine.retrieval.sources import TextChunks
-from langchain_memengine.storage import records, revisions, supersessions
+from langchain_memengine.storage import quarantines, records, revisions, supersessions
 from langchain_memengine.storage.database import Database, Transaction
 from langchain_memengine.storage.job_values import Effect
 from langchain_memengine.storage.record_values import (
+    MemoryRecord,
+    Quarantine,
     RecordState,
     Revision,
     RevisionKind,
     Supersession,
 )
+from langchain_memengine.text.suspicion import suspicion
 
 _ATTEMPTS = 5
 _RANDOM_DIGITS = 20
@@ -87,7 +91,7 @@ class RecordKeeper:
                 _store(tx, before, after, changed, kind, now=now, commit_id=commit_id)
 
             try:
-                self._indexer.put_with(self._chunks(after, changed), store)
+                self._indexer.put_with(self._chunks(before, after), store)
             except _ChangedMeanwhileError:
                 continue
             return after
@@ -112,7 +116,7 @@ class RecordKeeper:
             before = _states(tx, wanted)
         after = {one: change(before[one]) for one, change in wanted.items()}
         changed = [one for one in wanted if after[one] != before[one]]
-        store_chunks = self._indexer.prepared(self._chunks(after, changed))
+        store_chunks = self._indexer.prepared(self._chunks(before, after))
 
         def apply(tx: Transaction) -> None:
             if _states(tx, wanted) != before:
@@ -144,7 +148,7 @@ class RecordKeeper:
             others = [one for one in old.superseded_by if one.new_id != new_id]
             new = Supersession(old_id, new_id, commit_id, now, confidence)
             in_order = sorted([*others, new], key=lambda one: one.new_id)
-            return RecordState(old.record, tuple(in_order))
+            return replace(old, superseded_by=tuple(in_order))
 
         self.change({old_id: change}, "supersede", now=now, commit_id=commit_id)
 
@@ -172,13 +176,26 @@ class RecordKeeper:
         return self.change({target: change}, "undo", now=now)[target]
 
     def _chunks(
-        self, after: Mapping[str, RecordState], changed: list[str]
+        self, before: Mapping[str, RecordState], after: Mapping[str, RecordState]
     ) -> dict[str, TextChunks]:
+        """Return the chunks of the records that are to be others than they are, by source."""
         found: dict[str, TextChunks] = {}
-        for one in changed:
-            record = after[one].record
-            found[record_source(one)] = chunks_of_record(record, self._config) if record else []
+        for one, state in after.items():
+            record = state.record
+            if record != before[one].record:
+                found[record_source(one)] = chunks_of_record(record, self._config) if record else []
         return found
+
+
+def suspected(record: MemoryRecord, now: datetime) -> Quarantine | None:
+    """Return the quarantine of a new record that looks like an attempt to steer an agent.
+
+    Only what no person vouches for, or what everyone's agents read, is suspected.
+    """
+    if record.origin in {"user", "app"} or record.scope == "personal":
+        return None
+    reason = suspicion(record.text)
+    return Quarantine(record_source(record.id), reason, "", now) if reason else None
 
 
 def _states(tx: Transaction, ids: Mapping[str, Change]) -> dict[str, RecordState]:
@@ -186,7 +203,11 @@ def _states(tx: Transaction, ids: Mapping[str, Change]) -> dict[str, RecordState
     by_old: dict[str, list[Supersession]] = {}
     for one in supersessions.of_records(tx, ids):
         by_old.setdefault(one.old_id, []).append(one)
-    return {one: RecordState(found.get(one), tuple(by_old.get(one, ()))) for one in ids}
+    aside = quarantines.of_targets(tx, ids)
+    return {
+        one: RecordState(found.get(one), tuple(by_old.get(one, ())), quarantine=aside.get(one))
+        for one in ids
+    }
 
 
 def _store(
@@ -204,10 +225,12 @@ def _store(
         numbers[earlier.target_id] += 1
     for one in changed:
         record = after[one].record
-        if record is not None:
-            records.put(tx, record)
-        elif before[one].record is not None:
+        if record is None:
             records.remove(tx, [one])
+        elif record != before[one].record:
+            records.put(tx, record)
+        if after[one].quarantine != before[one].quarantine:
+            quarantines.put(tx, one, after[one].quarantine)
         if after[one].superseded_by != before[one].superseded_by:
             supersessions.replace(tx, one, after[one].superseded_by)
     revisions.add(

@@ -53,7 +53,10 @@ def _database(database: Database, *, thorough: bool) -> Finding:
             )
         stored, changes = chunks.count(tx), tx.counters().changes
     depth = "every index compared" if thorough else "quick check"
-    return Finding("ok", f"sound ({depth}): {stored} chunks after {changes} changes")
+    state = (
+        "answers (its files are the server's to check)" if damage is None else f"sound ({depth})"
+    )
+    return Finding("ok", f"{state}: {stored} chunks after {changes} changes")
 
 
 def _schema(database: Database) -> Finding:

@@ -22,7 +22,7 @@ from langchain_memengine.retrieval.chroma_client import EF_SEARCH
 from langchain_memengine.retrieval.chroma_follower import ChromaFollower
 from langchain_memengine.retrieval.embedding_cache import EmbeddingCache
 from langchain_memengine.retrieval.fusion import Candidates, Ranked
-from langchain_memengine.retrieval.graph_leg import GraphLeg, GraphQuery
+from langchain_memengine.retrieval.graph_leg import GraphLeg, GraphQuery, nearness
 from langchain_memengine.retrieval.legs import VectorLeg
 from langchain_memengine.retrieval.mentions import with_mentions
 from langchain_memengine.retrieval.partitions import Partitions
@@ -83,12 +83,14 @@ class Searcher:
             return SearchResult(())
         watch = Stopwatch()
         vector, degraded = self.query_vector(query.text)
+        named, unlinked = self.named(query, vector)
         watch.lap("embed")
         with self._database.read() as tx:
-            ranked = self.rank(tx, query, vector, query.ranking.fetch_k(query.k), watch)
+            ranked = self.rank(tx, query, vector, query.ranking.fetch_k(query.k), watch, named)
             hits = within_budget(self.hits(tx, query, ranked), query)
         watch.lap("rows")
-        return SearchResult(tuple(hits), (*degraded, *ranked.degraded), timings=watch.timings)
+        problems = dict.fromkeys((*degraded, *unlinked, *ranked.degraded))
+        return SearchResult(tuple(hits), tuple(problems), timings=watch.timings)
 
     def follow(self) -> None:
         """Let the indexes in memory catch up with the database.
@@ -110,6 +112,20 @@ class Searcher:
         except EmbeddingError as error:
             return None, (f"vector: {error}",)
 
+    def named(
+        self, query: Query, vector: NDArray[np.float32] | None
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the ids of the graph's entities that a query names, and what went wrong.
+
+        Args:
+            query: What is asked.
+            vector: Its vector; without one the embedder is not asked about names either.
+        """
+        if not query.graph_hops or self._graph is None:
+            return (), ()
+        text = query.text[-MAX_QUERY_CHARS:]
+        return self._graph.named(text, query.partitions, by_vector=vector is not None)
+
     def rank(
         self,
         tx: Transaction,
@@ -117,8 +133,18 @@ class Searcher:
         vector: NDArray[np.float32] | None,
         fetch_k: int,
         watch: Stopwatch,
+        named: tuple[str, ...] = (),
     ) -> RankedView:
-        """Rank the candidates of a query, ``fetch_k`` from each leg."""
+        """Rank the candidates of a query, ``fetch_k`` from each leg.
+
+        Args:
+            tx: A view of the database.
+            query: What is asked.
+            vector: Its vector, if there is one.
+            fetch_k: Candidates of each leg.
+            watch: Is told how long each step took.
+            named: Ids of the graph's entities that it names.
+        """
         words = self._splitter.query(query.text[-MAX_QUERY_CHARS:])[-MAX_QUERY_WORDS:]
         # Whoever looks back from a branch or a time says so by it, and not what time it is.
         counters = self._counters.at(tx, query.now if query.vantage == Vantage() else None)
@@ -149,8 +175,10 @@ class Searcher:
 
             found, positions, ranked = fused()
             if query.graph_hops and self._graph is not None:
+                near = nearness(found, ranked.order, ranked.fused, view.unrelated.average)
+                asked = GraphQuery(query.text, query.graph_hops, query.partitions, query.now, named)
                 try:
-                    led_to = self._graph_scores(tx, self._graph, query, found, ranked)
+                    led_to = self._graph.scores(tx, asked, near)
                 except StorageError as error:
                     degraded.append(f"graph: {error}")
                 else:
@@ -168,21 +196,6 @@ class Searcher:
             tuple(degraded),
             unseen.hidden,
         )
-
-    def _graph_scores(
-        self,
-        tx: Transaction,
-        graph: GraphLeg,
-        query: Query,
-        found: Candidates,
-        ranked: Ranked,
-    ) -> dict[int, float]:
-        """Return what the graph leads to from the query and from what was found without it."""
-        best = ranked.order
-        scores = ranked.fused[best] / max(float(ranked.fused[best].max(initial=0.0)), 1e-12)
-        asked = GraphQuery(query.text, query.graph_hops, query.partitions, query.now)
-        known = dict(zip(found.nums[best].tolist(), scores.tolist(), strict=True))
-        return graph.scores(tx, asked, known)
 
     def hits(self, tx: Transaction, query: Query, ranked: RankedView) -> Iterator[Hit]:
         """Read the rows of ranked candidates, best first, without those the last check drops."""

@@ -9,10 +9,8 @@ from numpy.typing import NDArray
 
 from langchain_memengine.config import Ranking
 from langchain_memengine.retrieval.legs import VectorLeg
-from langchain_memengine.retrieval.vector_matrix import NO_COSINE
 from langchain_memengine.retrieval.view import View
 
-_SAMPLE = 400
 _FEW = 16
 _ROUNDING = 1e-12  # variance of cosines that differ by single-precision rounding only
 _AT_MOST = 2.0  # times the ranking's own weight
@@ -26,10 +24,9 @@ def trusting(ranking: Ranking, view: View, vector: VectorLeg | None) -> Ranking:
     """
     if vector is None or not ranking.vector_gain or not len(vector.positions):
         return ranking
-    step = -(-len(view) // _SAMPLE)
-    sample = vector.cosine_of(np.arange(0, len(view), step))
+    sample = vector.cosine_of(view.vector_sample).astype(np.float64)
     best = float(vector.cosine_of(vector.positions[:1])[0])
-    beyond = separation(best, sample[sample > NO_COSINE].astype(np.float64), view.vectors)
+    beyond = separation(best, sample, view.vectors)
     if beyond <= 0:
         return ranking
     factor = min(1 + ranking.vector_gain * beyond, _AT_MOST)

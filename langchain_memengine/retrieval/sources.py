@@ -20,6 +20,7 @@ from langchain_memengine.text.markdown import (
     wikilinks,
 )
 from langchain_memengine.text.sanitize import clean_metadata, clean_text
+from langchain_memengine.text.suspicion import suspicion
 from langchain_memengine.types import (
     Chunk,
     Provenance,
@@ -135,7 +136,8 @@ def chunks_of_file(
     A file under ``users/<owner>/`` is personal memory, any other global. The age of a chunk
     counts from the date in a daily file's name and the time in the entry's heading, else from the
     front matter, else from the file's modification; pinned facts never age. Entries that render a
-    record are left out.
+    record are left out. Whoever may write the folder wrote it, so that a chunk is unverified; one
+    that looks like an attempt to steer an agent is untrusted.
     """
     text = without_rendered(clean_text(file.text))
     front = front_matter(text)
@@ -155,6 +157,7 @@ def chunks_of_file(
                 scope="personal" if owner else "global",
                 owner=owner,
                 origin="file",
+                trust="untrusted" if suspicion(chunk.text) else "unverified",
                 path=file.path,
                 workspace_id=workspace_id,
                 event_at=_event_at(file.path, chunk.heading, written_at),

@@ -30,6 +30,7 @@ class Tally:
     hopeless: int = 0
     skipped: list[FileProblem] = field(default_factory=list)
     failed: list[FileProblem] = field(default_factory=list)
+    suspicious: list[FileProblem] = field(default_factory=list)
     outage: EmbeddingError | None = None
 
     def report(self, *, pending: int, dry_run: bool = False) -> IndexReport:
@@ -48,6 +49,7 @@ class Tally:
             removed=self.removed,
             skipped=tuple(self.skipped),
             failed=tuple(self.failed),
+            suspicious=tuple(self.suspicious),
             chunks=self.chunks,
             embedded=self.embedded,
             reused=self.reused,

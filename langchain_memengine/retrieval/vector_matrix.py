@@ -110,6 +110,11 @@ class VectorMatrix:
         """Return the number of slots that have a vector."""
         return int(np.count_nonzero(self._present.values))
 
+    @property
+    def present(self) -> NDArray[np.bool_]:
+        """Which slots have a vector."""
+        return self._present.values
+
     def grow_to(self, slots: int) -> None:
         """Make room for ``slots`` slots, the new ones without vectors."""
         self._present.grow_to(slots)

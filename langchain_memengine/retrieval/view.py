@@ -19,6 +19,8 @@ from langchain_memengine.retrieval.vector_matrix import Unrelated
 
 Ints = NDArray[np.int64]
 
+_VECTOR_SAMPLE = 400
+
 
 class View:
     """The partitions that an actor may read, as one space of positions.
@@ -45,6 +47,16 @@ class View:
     def unembedded(self) -> int:
         """Documents without a vector."""
         return sum(p.keyword.corpus_size for p in self.partitions) - self.vectors
+
+    @cached_property
+    def vector_sample(self) -> Ints:
+        """Positions of some vectors, up to 400, evenly spread.
+
+        Counted over those that are there: what was removed must not decide which they are, else
+        a store would be ranked otherwise after it is opened again.
+        """
+        embedded: Ints = np.flatnonzero(self.join([p.vectors.present for p in self.partitions]))
+        return embedded[:: -(-len(embedded) // _VECTOR_SAMPLE) or 1]
 
     @cached_property
     def unrelated(self) -> Unrelated:

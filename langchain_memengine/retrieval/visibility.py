@@ -17,6 +17,7 @@ from langchain_memengine.workspace.layout import slug
 
 _ADMIN_SCOPES: frozenset[Scope] = frozenset({"global", "agent_config"})
 _ENGINE_SCOPES: frozenset[Scope] = frozenset({"agent_notes", "wiki", "db_cache", "store"})
+_PEOPLES_WORDS: frozenset[Origin] = frozenset({"user", "app"})
 _AGENTS_WORDS: frozenset[Origin] = frozenset({"assistant", "tool", "llm_extract"})
 _SHARED_SCOPES: tuple[Scope, ...] = ("global", "agent_notes")
 _TRUSTS: tuple[Trust, ...] = ("untrusted", "unverified", "trusted")
@@ -96,7 +97,7 @@ def require_record(scope: Scope, actor: Actor, origin: Origin, *, has_evidence: 
         ScopeError: The actor may not.
     """
     if scope == "personal" and not (
-        origin in {"user", "app"} or (origin == "llm_extract" and has_evidence)
+        origin in _PEOPLES_WORDS or (origin == "llm_extract" and has_evidence)
     ):
         raise ScopeError(
             f"Words of the origin {origin!r} cannot become personal memory without the person's "
@@ -105,6 +106,19 @@ def require_record(scope: Scope, actor: Actor, origin: Origin, *, has_evidence: 
         )
     if scope != "agent_notes" or origin not in _AGENTS_WORDS:
         require_write(scope, actor)
+
+
+def require_pinnable(origin: Origin) -> None:
+    """Make sure that words of an origin may stand in every prompt.
+
+    Raises:
+        ScopeError: They are a tool's, a file's or a model's.
+    """
+    if origin not in _PEOPLES_WORDS:
+        raise ScopeError(
+            f"Words of the origin {origin!r} cannot be pinned: what is pinned stands in every "
+            "prompt. If a person vouches for them, pin them with origin='user'."
+        )
 
 
 def trust_of(origin: Origin, wanted: Trust | None, *, has_evidence: bool) -> Trust:

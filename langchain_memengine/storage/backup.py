@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqlalchemy import make_url
+from sqlalchemy import URL, make_url
 
 from langchain_memengine.errors import SchemaVersionError, StorageError, StoreBusyError
 from langchain_memengine.storage import sqlite
@@ -19,6 +19,12 @@ from langchain_memengine.storage.schema import (
     INITIAL_TABLES,
     schema_migrations,
 )
+
+_TOOLS = {
+    "postgresql": "save this one with `pg_dump --format=custom`, restore it with `pg_restore`",
+    "mysql": "save this one with `mariadb-dump --single-transaction` (or `mysqldump`)",
+    "mariadb": "save this one with `mariadb-dump --single-transaction`",
+}
 
 EPOCH = "store_epoch"
 """Key under which a store has its identity: derived files of another one are not used."""
@@ -53,9 +59,7 @@ def copy_to(database: Database, path: Path) -> None:
     with database.read() as tx, _named(path):
         source = tx.connection.connection.dbapi_connection
         if not isinstance(source, sqlite3.Connection):
-            raise StorageError(
-                "Only a SQLite database is copied by this command. Use the backup of your server."
-            )
+            raise StorageError(_tools(tx.connection.engine.url))
         with closing(sqlite3.connect(path)) as target:
             source.backup(target)
             target.execute("PRAGMA journal_mode = DELETE")  # one file, without a log beside it
@@ -66,7 +70,9 @@ def belongs_to(database: Database, path: Path) -> bool:
     """Return whether a path is a database's own file, or one that SQLite keeps beside it."""
     with database.read() as tx:
         url = tx.connection.engine.url
-    own = "" if sqlite.is_in_memory(url) else str(Path(str(url.database)).resolve())
+    if url.get_backend_name() != "sqlite" or sqlite.is_in_memory(url):
+        return False
+    own = str(Path(str(url.database)).resolve())
     return str(path.resolve()) in {own, f"{own}-wal", f"{own}-shm"}
 
 
@@ -140,12 +146,15 @@ def file_of(database_url: str) -> Path:
         StorageError: The URL names a server, or no file.
     """
     url = make_url(database_url)
-    if not url.drivername.startswith("sqlite") or sqlite.is_in_memory(url):
-        raise StorageError(
-            "Only a SQLite database in a file is restored by this command. "
-            "Use the tools of your database server."
-        )
+    if url.get_backend_name() != "sqlite" or sqlite.is_in_memory(url):
+        raise StorageError(_tools(url))
     return Path(str(url.database))
+
+
+def _tools(url: URL) -> str:
+    """Return what to use for a database that this module cannot copy."""
+    saved = _TOOLS.get(url.get_backend_name(), "put it into a file first: memengine migrate")
+    return f"Only a SQLite database in a file is backed up and restored by memengine: {saved}."
 
 
 def _flush(path: Path) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from sqlalchemy import bindparam, or_, select
+from sqlalchemy import bindparam, or_, select, true
 
+from langchain_memengine.storage import quarantines
 from langchain_memengine.storage.database import Transaction
 from langchain_memengine.storage.schema import (
     chunks,
@@ -29,6 +30,14 @@ class ReferredChunk(NamedTuple):
     text: str
     text_hash: str
     commit_id: str | None
+
+
+class ReadableChunk(NamedTuple):
+    """A chunk that can be read for the graph."""
+
+    id: str
+    partition_key: str
+    text_hash: str
 
 
 def ids_of(tx: Transaction, nums: Iterable[int]) -> dict[int, str]:
@@ -59,9 +68,15 @@ def nums_of(
 
 
 def referred(
-    tx: Transaction, references: Sequence[str], *, partitions: Sequence[str]
+    tx: Transaction, references: Sequence[str], *, partitions: Sequence[str] | None
 ) -> list[ReferredChunk]:
-    """Return the chunks with these ids, or of the texts with these URIs, in order of number."""
+    """Return the chunks with these ids, or of the texts with these URIs, in order of number.
+
+    Args:
+        tx: A view of the database.
+        references: Ids and URIs; unknown ones are left out.
+        partitions: Only of these; ``None`` is for work on behalf of the chunks' own readers.
+    """
     found: list[ReferredChunk] = []
     for batch in batches(references):
         rows = tx.connection.execute(
@@ -76,11 +91,27 @@ def referred(
             ).where(
                 chunks.c.store_id == tx.store_id,
                 or_(chunks.c.id.in_(batch), chunks.c.source.in_(batch)),
-                chunks.c.partition_key.in_(partitions),
+                true() if partitions is None else chunks.c.partition_key.in_(partitions),
             )
         )
         found.extend(ReferredChunk(*row) for row in rows)
     return sorted(found)
+
+
+def quarantined(tx: Transaction, references: Sequence[str]) -> frozenset[str]:
+    """Return those of these ids of chunks, or URIs of texts, that are quarantined."""
+    aside = quarantines.hidden_sources(tx)
+    if not aside:
+        return frozenset()
+    found = {one for one in references if one in aside}
+    for batch in batches(references):
+        rows = tx.connection.execute(
+            select(chunks.c.id, chunks.c.source).where(
+                chunks.c.store_id == tx.store_id, chunks.c.id.in_(batch)
+            )
+        )
+        found.update(one for one, source in rows if source in aside)
+    return frozenset(found)
 
 
 def removed_since(tx: Transaction, seq: int) -> list[str]:
@@ -99,3 +130,17 @@ def removed_since(tx: Transaction, seq: int) -> list[str]:
             .distinct()
         ).scalars()
     )
+
+
+def changed_since(tx: Transaction, seq: int, *, origins: Sequence[str]) -> list[ReadableChunk]:
+    """Return the chunks of these origins that changed after ``seq``, in order of number."""
+    rows = tx.connection.execute(
+        select(chunks.c.id, chunks.c.partition_key, chunks.c.text_hash)
+        .where(
+            chunks.c.store_id == tx.store_id,
+            chunks.c.seq > seq,
+            chunks.c.origin.in_(origins),
+        )
+        .order_by(chunks.c.num)
+    )
+    return [ReadableChunk(*row) for row in rows]

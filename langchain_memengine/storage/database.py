@@ -206,7 +206,7 @@ class Database:
                 yield Transaction(connection, self.store_id)
                 control(connection, "COMMIT")
             except BaseException:
-                connection.close()
+                _close(connection)
                 raise
             if len(self._readers) < MAX_IDLE_READERS:
                 self._readers.append(connection)
@@ -221,7 +221,7 @@ class Database:
             try:
                 control(connection, self._dialect.BEGIN_READ)
             except DBAPIError as error:
-                connection.close()
+                _close(connection)
                 if not (is_idle and error.connection_invalidated):
                     raise
             else:
@@ -279,8 +279,8 @@ class Database:
         except DBAPIError as error:
             raise self._dialect.named_error(error) from error
 
-    def scrub(self) -> bool:
-        """Leave nothing of deleted rows in the database's files; return whether that is done.
+    def scrub(self) -> str | None:
+        """Leave nothing of deleted rows in the database's files; return where there is still.
 
         Raises:
             StorageError: The database failed.
@@ -297,7 +297,7 @@ class Database:
         """Close every connection. Closing twice is fine."""
         self._closed = True
         while self._readers:
-            self._readers.pop().close()
+            _close(self._readers.pop())
         self._engine.dispose()
 
 
@@ -335,6 +335,12 @@ class LazyDatabase:
         """Close it, if it was opened; a later use says that it is closed."""
         if self._database is not None:
             self._database.close()
+
+
+def _close(connection: Connection) -> None:
+    """Close a connection, which may have broken: then there is nothing to roll back."""
+    with contextlib.suppress(DBAPIError):
+        connection.close()
 
 
 def _missing_counters(connection: Connection, store_id: str) -> list[str]:

@@ -31,8 +31,11 @@ class Dialect(Protocol):
     def writing(self, connection: Connection, lock: str | None) -> AbstractContextManager[None]:
         """Open a transaction; one that names a lock has it to itself until the commit."""
 
-    def scrub(self, engine: Engine) -> bool:
-        """Leave nothing of deleted rows in the database's files; return whether that is done."""
+    def scrub(self, engine: Engine) -> str | None:
+        """Leave nothing of deleted rows in the database's files; return where there is still."""
+
+    def damage(self, connection: Connection, *, thorough: bool) -> list[str] | None:
+        """Return what is wrong with the database's files; ``None`` where that cannot be told."""
 
     def upsert(self, table: Table, names: Sequence[str], add: str | None) -> Insert:
         """Return the statement that inserts rows, or replaces columns of those that exist."""
@@ -41,6 +44,12 @@ class Dialect(Protocol):
         self, connection: Connection, table: Table, row: Mapping[str, Any], key: Sequence[str]
     ) -> int | None:
         """Insert a row and return its number; ``None`` where the unique ``key`` exists."""
+
+    def last_number(self, connection: Connection, table: Table) -> int:
+        """Return the highest number that a row of a table ever had; 0 if there was none."""
+
+    def number_after(self, connection: Connection, table: Table, last: int) -> None:
+        """Let the numbers of a table that is empty go on after ``last``."""
 
     def named_error(self, error: DBAPIError) -> StorageError:
         """Return the error of this package for one of SQLAlchemy's."""

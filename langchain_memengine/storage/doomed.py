@@ -24,7 +24,7 @@ from langchain_memengine.storage.schema import (
     jobs,
     memories,
 )
-from langchain_memengine.storage.statements import batches
+from langchain_memengine.storage.statements import batches, begins_with, matches
 
 _MESSAGE = (messages.c.key, messages.c.thread_id, messages.c.body)
 
@@ -175,7 +175,7 @@ def owners_of_messages(tx: Transaction, prefix: str) -> frozenset[str]:
     """Return the owners of messages that begin with a prefix."""
     rows = tx.connection.execute(
         select(messages.c.owner)
-        .where(messages.c.store_id == tx.store_id, messages.c.owner.startswith(prefix))
+        .where(messages.c.store_id == tx.store_id, begins_with(messages.c.owner, prefix))
         .distinct()
     )
     return frozenset(owner for (owner,) in rows)
@@ -214,7 +214,7 @@ def _records(tx: Transaction, wanted: Selection, record_source: str) -> list[Mem
         conditions.append(
             records.source_is(wanted.source)
             if not wanted.source.startswith(record_source)
-            else _pattern(memories.c.id, wanted.source.removeprefix(record_source))
+            else matches(memories.c.id, wanted.source.removeprefix(record_source))
         )
     else:
         ids = [s.removeprefix(record_source) for s in wanted.sources if s.startswith(record_source)]
@@ -235,7 +235,7 @@ def _of_chunks(wanted: Selection) -> ColumnElement[bool]:
     elif wanted.owner is not None:
         condition = (chunks.c.scope == "personal") & (chunks.c.owner == wanted.owner)
     elif wanted.source is not None:
-        condition = _pattern(chunks.c.source, wanted.source)
+        condition = matches(chunks.c.source, wanted.source)
     else:
         condition = chunks.c.source.in_(wanted.sources)
     if wanted.places is not None:
@@ -243,14 +243,6 @@ def _of_chunks(wanted: Selection) -> ColumnElement[bool]:
             *((chunks.c.scope == scope) & (chunks.c.owner == o) for scope, o in wanted.places)
         )
     return condition
-
-
-def _pattern(column: Any, pattern: str) -> ColumnElement[bool]:
-    if pattern.endswith("*"):
-        found: ColumnElement[bool] = column.startswith(pattern[:-1], autoescape=True)
-        return found
-    same: ColumnElement[bool] = column == pattern
-    return same
 
 
 def _chunks(tx: Transaction, condition: ColumnElement[bool]) -> dict[int, DoomedChunk]:

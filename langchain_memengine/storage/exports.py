@@ -6,18 +6,24 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from sqlalchemy import or_, select
+from sqlalchemy import ColumnElement, Table, func, or_, select, true
 
 from langchain_memengine.storage import chunks as chunk_rows
 from langchain_memengine.storage.chunk_values import StoredChunk
 from langchain_memengine.storage.conversation_schema import (
     archived_messages,
+    history_messages,
     messages,
+    sessions,
 )
 from langchain_memengine.storage.database import Transaction
+from langchain_memengine.storage.item_schema import store_items
 from langchain_memengine.storage.schema import (
     chunks,
+    experiences,
+    jobs,
 )
+from langchain_memengine.storage.statements import batches, begins_with
 
 
 class ExportedMessage(NamedTuple):
@@ -38,7 +44,7 @@ def texts(
         chunk_rows.STORED.where(
             chunks.c.store_id == tx.store_id,
             chunks.c.partition_key.in_(list(partitions)),
-            or_(*(chunks.c.source.startswith(p, autoescape=True) for p in prefixes)),
+            or_(*(begins_with(chunks.c.source, prefix) for prefix in prefixes)),
         ).order_by(chunks.c.source, chunks.c.ord, chunks.c.num)
     )
     for source, found in groupby(map(StoredChunk._make, rows), key=lambda chunk: chunk.source):
@@ -52,6 +58,19 @@ def ids_of_source(tx: Transaction, source: str) -> set[str]:
             select(chunks.c.id).where(chunks.c.store_id == tx.store_id, chunks.c.source == source)
         ).scalars()
     )
+
+
+def words_of(tx: Transaction, sources: Collection[str]) -> list[str]:
+    """Return the texts of the chunks of these sources."""
+    return [
+        text
+        for batch in batches(sorted(sources))
+        for text in tx.connection.execute(
+            select(chunks.c.text).where(
+                chunks.c.store_id == tx.store_id, chunks.c.source.in_(batch)
+            )
+        ).scalars()
+    ]
 
 
 def archive(tx: Transaction, owners: Collection[str]) -> list[ExportedMessage]:
@@ -73,3 +92,33 @@ def archive(tx: Transaction, owners: Collection[str]) -> list[ExportedMessage]:
         .order_by(archived_messages.c.num)
     )
     return [ExportedMessage(*row) for row in rows]
+
+
+def kept_elsewhere(tx: Transaction, owner: str, user: str, shared: str | None) -> dict[str, int]:
+    """Return how much no export holds, by what it is.
+
+    Args:
+        tx: A view of the database.
+        owner: Folder name of whom the export is for.
+        user: Their id.
+        shared: How the owners begin that are conversations of several users; these, and what is
+            nobody's, count for an admin; ``None`` for anybody else.
+    """
+    kinds: dict[str, tuple[Table, ColumnElement[bool]]] = {
+        "messages of chat histories": (history_messages, history_messages.c.owner == owner),
+        "sessions": (sessions, sessions.c.owner == owner),
+        "experiences": (experiences, experiences.c.user == user),
+        "unfinished jobs": (jobs, jobs.c.owner.in_({owner, owner if shared is None else ""})
+                            & jobs.c.state.in_(("ready", "running", "dead"))),
+    }  # fmt: skip
+    if shared is not None:
+        kinds["messages of several users"] = (messages, begins_with(messages.c.owner, shared))
+        kinds["items of stores"] = (store_items, true())
+    return {
+        kind: tx.connection.execute(
+            select(func.count())
+            .select_from(table)
+            .where(table.c.store_id == tx.store_id, condition)
+        ).scalar_one()
+        for kind, (table, condition) in kinds.items()
+    }

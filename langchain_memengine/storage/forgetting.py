@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Table, delete, select, update
 
 from langchain_memengine.storage import chunks as chunk_rows
-from langchain_memengine.storage import records, revisions, supersessions
+from langchain_memengine.storage import quarantines, records, revisions, supersessions
 from langchain_memengine.storage.conversation_schema import (
     archived_messages,
     history_messages,
@@ -20,6 +20,7 @@ from langchain_memengine.storage.conversation_schema import (
 )
 from langchain_memengine.storage.database import Transaction, to_ms
 from langchain_memengine.storage.doomed import Doomed, DoomedChunk, DoomedMessage
+from langchain_memengine.storage.record_values import RECORD_PREFIX
 from langchain_memengine.storage.schema import (
     chunk_access,
     chunks,
@@ -44,6 +45,7 @@ def remove(tx: Transaction, found: Doomed, *, now: datetime, keep_history: bool)
     removed["revisions"] = revisions.forget(tx, ids)
     supersessions.remove(tx, ids)
     sources = {chunk.source for chunk in found.chunks if not chunk.path}
+    quarantines.forget(tx, [*sources, *(RECORD_PREFIX + one for one in ids)])
     before = chunk_rows.count(tx)
     chunk_rows.replace_sources(tx, {source: [] for source in sources}, now=now)
     removed["chunks"] = before - chunk_rows.count(tx)

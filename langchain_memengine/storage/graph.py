@@ -12,13 +12,12 @@ from typing import Any
 
 from sqlalchemy import Column, ColumnElement, Table, and_, delete, exists, func, select
 
-from langchain_memengine.storage import dialects
+from langchain_memengine.storage import dialects, graph_vectors
 from langchain_memengine.storage.database import Transaction, to_ms
 from langchain_memengine.storage.graph_schema import (
     graph_entities,
     graph_evidence,
     graph_extracted,
-    graph_meta,
     graph_names,
     graph_relations,
 )
@@ -77,6 +76,7 @@ def forget_evidence(
         own = {table: _told_by(tx, table, batch, partitions) for table in _TOLD}
         relations = _distinct(tx, graph_evidence.c.relation, own[graph_evidence])
         entities = _distinct(tx, graph_names.c.entity, own[graph_names])
+        keys = _distinct(tx, graph_names.c.key, own[graph_names])
         heard += len(
             {
                 one
@@ -88,6 +88,7 @@ def forget_evidence(
             tx.connection.execute(delete(table).where(own[table]))
         _drop_unsupported(tx, graph_relations, relations, graph_evidence, "relation")
         _drop_unsupported(tx, graph_entities, entities, graph_names, "entity")
+        graph_vectors.drop_unused(tx, keys)
     return heard
 
 
@@ -107,24 +108,22 @@ def note_extracted(tx: Transaction, texts: Mapping[Evidence, str]) -> None:
 
 def outdated(tx: Transaction, texts: Mapping[Evidence, str]) -> list[Evidence]:
     """Return that evidence which was extracted from a text with another hash."""
-    noted: dict[tuple[str, str], str] = {}
-    for batch in batches([evidence.id for evidence in texts]):
-        rows = tx.connection.execute(
-            select(
-                graph_extracted.c.evidence_id,
-                graph_extracted.c.partition_key,
-                graph_extracted.c.text_hash,
-            ).where(
-                graph_extracted.c.store_id == tx.store_id,
-                graph_extracted.c.evidence_id.in_(batch),
-            )
-        )
-        noted.update({(one, partition): text_hash for one, partition, text_hash in rows})
+    noted = _noted(tx, texts)
     return [
         evidence
         for evidence, text_hash in texts.items()
         if noted.get((evidence.id, evidence.partition), text_hash) != text_hash
     ]
+
+
+def read_already(tx: Transaction, texts: Mapping[Evidence, str]) -> set[Evidence]:
+    """Return that evidence which was extracted from a text with this hash."""
+    noted = _noted(tx, texts)
+    return {
+        evidence
+        for evidence, text_hash in texts.items()
+        if noted.get((evidence.id, evidence.partition)) == text_hash
+    }
 
 
 def extracted(
@@ -165,19 +164,22 @@ def counts(tx: Transaction, *, partitions: Sequence[str] | None = None) -> Graph
     )
 
 
-def get_meta(tx: Transaction, key: str) -> str | None:
-    """Return a value noted about the graph, or ``None``."""
-    return tx.connection.execute(
-        select(graph_meta.c.value).where(
-            graph_meta.c.store_id == tx.store_id, graph_meta.c.key == key
+def _noted(tx: Transaction, texts: Iterable[Evidence]) -> dict[tuple[str, str], str]:
+    """Return the hash of the text that evidence was extracted from, by its id and partition."""
+    noted: dict[tuple[str, str], str] = {}
+    for batch in batches([evidence.id for evidence in texts]):
+        rows = tx.connection.execute(
+            select(
+                graph_extracted.c.evidence_id,
+                graph_extracted.c.partition_key,
+                graph_extracted.c.text_hash,
+            ).where(
+                graph_extracted.c.store_id == tx.store_id,
+                graph_extracted.c.evidence_id.in_(batch),
+            )
         )
-    ).scalar_one_or_none()
-
-
-def set_meta(tx: Transaction, key: str, value: str) -> None:
-    """Note a value about the graph, replacing an earlier one."""
-    row = {"store_id": tx.store_id, "key": key, "value": value}
-    dialects.upsert(tx.connection, graph_meta, [row])
+        noted.update({(one, partition): text_hash for one, partition, text_hash in rows})
+    return noted
 
 
 def _told_by(

@@ -76,7 +76,7 @@ def search_names(
         return []
     escaped = key.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
     rows = tx.connection.execute(
-        select(graph_names.c.entity, func.min(func.length(graph_names.c.key)).label("length"))
+        select(graph_names.c.entity, func.min(func.char_length(graph_names.c.key)).label("length"))
         .where(
             graph_names.c.store_id == tx.store_id,
             graph_names.c.partition_key.in_(partitions),

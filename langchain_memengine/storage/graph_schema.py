@@ -18,7 +18,7 @@ from sqlalchemy import (
     Table,
 )
 
-from langchain_memengine.storage.column_types import DOUBLE, LONG_TEXT, Words
+from langchain_memengine.storage.column_types import DOUBLE, LONG_BLOB, LONG_TEXT, Words
 from langchain_memengine.storage.migrations import Schema
 from langchain_memengine.text.names import MAX_NAME_CHARS
 
@@ -119,6 +119,16 @@ graph_extracted = Table(
     Index("ix_graph_extracted_hash", "store_id", "text_hash"),
 )
 
+graph_name_vectors = Table(
+    "graph_name_vectors",
+    metadata,
+    _store(),
+    Column("key", Words(MAX_NAME_CHARS), nullable=False),
+    Column("model", Words(255), nullable=False),
+    Column("vector", LONG_BLOB, nullable=False),
+    PrimaryKeyConstraint("store_id", "key"),
+)
+
 graph_migrations = Table(
     "graph_migrations",
     metadata,
@@ -141,5 +151,14 @@ def g001_initial(connection: Connection) -> None:
     metadata.create_all(connection, tables=_INITIAL_TABLES)
 
 
-GRAPH = Schema((("g001_initial", g001_initial),), graph_migrations, counts_changes=False)
+def g002_name_vectors(connection: Connection) -> None:
+    """Create the vectors of entities' names."""
+    metadata.create_all(connection, tables=[graph_name_vectors])
+
+
+GRAPH = Schema(
+    (("g001_initial", g001_initial), ("g002_name_vectors", g002_name_vectors)),
+    graph_migrations,
+    counts_changes=False,
+)
 """The tables of the graph."""

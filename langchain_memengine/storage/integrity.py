@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, Table, and_, delete, exists, func, select
 
 from langchain_memengine.storage import chunks as chunk_rows
+from langchain_memengine.storage import dialects
 from langchain_memengine.storage.database import Transaction
 from langchain_memengine.storage.schema import (
     chunk_access,
@@ -20,8 +21,6 @@ from langchain_memengine.storage.schema import (
     schema_migrations,
     tombstones,
 )
-
-_MAX_PROBLEMS = 5
 
 
 class Orphans(NamedTuple):
@@ -40,16 +39,18 @@ class Orphans(NamedTuple):
     chunks: int
 
 
-def damage(tx: Transaction, *, thorough: bool) -> list[str]:
-    """Return what SQLite finds wrong with its file, in its words; at most a few.
+def damage(tx: Transaction, *, thorough: bool) -> list[str] | None:
+    """Return what the database finds wrong with its files, in its words; at most a few.
 
     Args:
         tx: A view of the database.
         thorough: Compare every index with its table, which reads everything twice.
+
+    Returns:
+        ``None`` on a server, which lets nobody look.
     """
-    pragma = "integrity_check" if thorough else "quick_check"
-    rows = tx.connection.exec_driver_sql(f"PRAGMA {pragma}({_MAX_PROBLEMS})")
-    return [line for (line,) in rows if line != "ok"]
+    dialect = dialects.dialect_of(tx.connection.engine)
+    return dialect.damage(tx.connection, thorough=thorough)
 
 
 def migrations(tx: Transaction) -> list[str]:

@@ -11,7 +11,9 @@ from typing import Any
 
 Namespace = tuple[str, ...]
 
-_SOURCE = "store:"
+ITEM_PREFIX = "store:"
+"""What the source URIs of items begin with."""
+
 _HASH_CHARS = 32
 
 
@@ -52,7 +54,7 @@ def root_of(namespace: Sequence[str]) -> str:
 
 def source_prefix(namespace: Sequence[str]) -> str:
     """Return what the source URIs of all items in and under a namespace begin with."""
-    return _SOURCE + "".join(f"{_hash(label)}/" for label in namespace)
+    return ITEM_PREFIX + "".join(f"{_hash(label)}/" for label in namespace)
 
 
 def source_of(namespace: Sequence[str], key: str) -> str:

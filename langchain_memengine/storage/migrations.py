@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, Table, inspect, select
 
 from langchain_memengine.errors import SchemaVersionError, StorageError
-from langchain_memengine.storage import conversation_schema, item_schema, schema
+from langchain_memengine.storage import conversation_schema, item_schema, quarantine_schema, schema
 from langchain_memengine.storage.schema import (
     schema_migrations,
 )
@@ -49,6 +49,11 @@ def m007_items(connection: Connection) -> None:
     schema.metadata.create_all(connection, tables=item_schema.ITEM_TABLES)
 
 
+def m009_quarantines(connection: Connection) -> None:
+    """Create the table of what is quarantined."""
+    schema.metadata.create_all(connection, tables=quarantine_schema.QUARANTINE_TABLES)
+
+
 MIGRATIONS: Sequence[Migration] = (
     ("m001_initial", m001_initial),
     ("m002_jobs", m002_jobs),
@@ -56,6 +61,7 @@ MIGRATIONS: Sequence[Migration] = (
     ("m004_experiences", m004_experiences),
     ("m006_limited_chunks", m006_limited_chunks),
     ("m007_items", m007_items),
+    ("m009_quarantines", m009_quarantines),
 )
 
 

@@ -30,7 +30,8 @@ _MEANINGS: dict[servers.Named, tuple[int, ...]] = {
     servers.refused: (1044, 1045, 1046, 1049, 1142, 1227, 1698),
     servers.too_long: (1071, 1406),
     servers.too_large: (1153, 1301),
-    servers.unreachable: (1040, 1053, 1077, 1203, 1927, 2002, 2003, 2006, 2013, 2055, 4031),
+    servers.unreachable: (1040, 1053, 1077, 1203, 1927, 2002, 2003, 4031),
+    servers.broken_off: (2006, 2013, 2055),
 }
 _NAMED = {number: named for named, numbers in _MEANINGS.items() for number in numbers}
 
@@ -98,9 +99,8 @@ def _acquire(connection: Connection, name: str) -> None:
         raise servers.busy()
 
 
-def scrub(_engine: Engine) -> bool:
-    """Return false: when a server overwrites what was deleted is its own affair."""
-    return False
+scrub = servers.scrub
+damage = servers.damage
 
 
 def upsert(table: Table, names: Sequence[str], add: str | None) -> Insert:
@@ -130,6 +130,20 @@ def insert_unless_taken(
             return None
         raise
     return None if inserted is None else int(inserted[0])
+
+
+def last_number(connection: Connection, table: Table) -> int:
+    """Return the highest number that a row of a table ever had; 0 if there was none."""
+    upcoming = (
+        "SELECT coalesce(auto_increment, 1) FROM information_schema.tables "
+        "WHERE table_schema = database() AND table_name = %s"
+    )
+    return int(connection.exec_driver_sql(upcoming, (table.name,)).scalar_one()) - 1
+
+
+def number_after(connection: Connection, table: Table, last: int) -> None:
+    """Let the numbers of a table that is empty go on after ``last``; this commits."""
+    connection.exec_driver_sql(f"ALTER TABLE {table.name} AUTO_INCREMENT = {last + 1}")
 
 
 def named_error(error: DBAPIError) -> StorageError:

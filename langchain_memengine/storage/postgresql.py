@@ -82,9 +82,8 @@ def writing(connection: Connection, lock: str | None) -> Iterator[None]:
         yield
 
 
-def scrub(_engine: Engine) -> bool:
-    """Return false: when a server overwrites what was deleted is its own affair."""
-    return False
+scrub = servers.scrub
+damage = servers.damage
 
 
 def upsert(table: Table, names: Sequence[str], add: str | None) -> Insert:
@@ -97,6 +96,23 @@ def insert_unless_taken(
 ) -> int | None:
     """Insert a row and return its number; ``None`` where the unique ``key`` exists already."""
     return on_conflict.insert_unless_taken(connection, insert(table).values(row), key)
+
+
+def last_number(connection: Connection, table: Table) -> int:
+    """Return the highest number that a row of a table ever had; 0 if there was none."""
+    given = "SELECT coalesce(pg_sequence_last_value(pg_get_serial_sequence(%s, %s)::regclass), 0)"
+    return int(connection.exec_driver_sql(given, _number_column(table)).scalar_one())
+
+
+def number_after(connection: Connection, table: Table, last: int) -> None:
+    """Let the numbers of a table that is empty go on after ``last``."""
+    going_on = "SELECT setval(pg_get_serial_sequence(%s, %s), %s, false)"
+    connection.exec_driver_sql(going_on, (*_number_column(table), last + 1))
+
+
+def _number_column(table: Table) -> tuple[str, str]:
+    (number,) = table.primary_key
+    return table.name, number.name
 
 
 def named_error(error: DBAPIError) -> StorageError:

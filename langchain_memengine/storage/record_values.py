@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -19,7 +20,12 @@ from langchain_memengine.types import (
     Trust,
 )
 
-RevisionKind = Literal["add", "update", "merge", "supersede", "undo", "forgotten"]
+RECORD_PREFIX = "record:"
+"""What the source URIs of records begin with, before their ids."""
+
+RevisionKind = Literal[
+    "add", "update", "merge", "supersede", "quarantine", "release", "undo", "forgotten"
+]
 """What a revision did; one that is ``forgotten`` says nothing else any more."""
 
 Place = tuple[Scope, str]
@@ -95,16 +101,54 @@ class Supersession:
 
 
 @dataclass(frozen=True, slots=True)
+class Quarantine:
+    """That memory is set aside: nothing finds it until an admin releases it.
+
+    Attributes:
+        source: Source URI of a memory, or what records were learnt from; everything that begins
+            so when it ends with ``*``, also what comes later.
+        reason: Why, for people.
+        by: Admin who did it, ``""`` for the engine itself.
+        at: When.
+    """
+
+    source: str
+    reason: str
+    by: str
+    at: datetime
+
+    def covers(self, source: str) -> bool:
+        """Return whether it holds for what has this source."""
+        if self.source.endswith("*"):
+            return source.startswith(self.source[:-1])
+        return source == self.source
+
+    @property
+    def target_id(self) -> str:
+        """What its revisions are about: the record, else a hash of the source."""
+        return quarantine_target(self.source)
+
+
+def quarantine_target(source: str) -> str:
+    """Return the id under which the quarantine of a source is kept."""
+    if source.startswith(RECORD_PREFIX) and not source.endswith("*"):
+        return source.removeprefix(RECORD_PREFIX)
+    return hashlib.sha256(source.encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
 class RecordState:
     """All that is stored of one record: what a revision changes, and what an undo restores.
 
     Attributes:
         record: The record; ``None`` if there is none.
         superseded_by: What took its place, on any branch, by the new record's id.
+        quarantine: That it was set aside. For a source that is no record, that alone is its state.
     """
 
     record: MemoryRecord | None = None
     superseded_by: tuple[Supersession, ...] = ()
+    quarantine: Quarantine | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,10 +267,11 @@ def state_from_json(text: str | None) -> RecordState:
 
 
 def _state(values: Mapping[str, Any]) -> RecordState:
-    record = values["record"]
+    record, quarantine = values["record"], values.get("quarantine")
     return RecordState(
         None if record is None else record_from_json(record),
         tuple(supersession_from_json(one) for one in values["superseded_by"]),
+        quarantine=None if quarantine is None else quarantine_from_json(quarantine),
     )
 
 
@@ -240,6 +285,18 @@ def supersession_from_json(values: Mapping[str, Any]) -> Supersession:
         return Supersession(**{**values, "at": _moment(values["at"])})
     except (KeyError, TypeError) as error:
         raise ValueError(f"This is no supersession: {error}.") from error
+
+
+def quarantine_from_json(values: Mapping[str, Any]) -> Quarantine:
+    """Return the quarantine that :func:`types.as_json` made plain values of.
+
+    Raises:
+        ValueError: A value is missing.
+    """
+    try:
+        return Quarantine(**{**values, "at": _moment(values["at"])})
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"This is no quarantine: {error}.") from error
 
 
 def _moment(text: str | None) -> Any:

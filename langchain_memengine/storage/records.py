@@ -19,7 +19,7 @@ from langchain_memengine.storage.record_values import (
 from langchain_memengine.storage.schema import (
     memories,
 )
-from langchain_memengine.storage.statements import batches
+from langchain_memengine.storage.statements import batches, matches
 
 _COLUMNS = (
     memories.c.id,
@@ -139,9 +139,7 @@ def is_in(places: Sequence[Place]) -> ColumnElement[bool]:
 
 def source_is(source: str) -> ColumnElement[bool]:
     """Return the condition that a record was learnt from this, or from what begins so."""
-    if source.endswith("*"):
-        return memories.c.source.startswith(source[:-1], autoescape=True)
-    return memories.c.source == source
+    return matches(memories.c.source, source)
 
 
 def matching(tx: Transaction, *conditions: ColumnElement[bool]) -> list[MemoryRecord]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Any
 
+from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError
 
 from langchain_memengine.errors import (
@@ -38,12 +39,29 @@ def require_driver(module: str, *, extra: str, needed_for: str) -> None:
         raise MissingDependencyError(module, extra=extra, needed_for=needed_for)
 
 
+def scrub(_engine: Engine) -> str:
+    """Return where deleted rows still are: when a server overwrites them is its own affair."""
+    return "The files and logs of the database server, until it uses the space again."
+
+
+def damage(_connection: Connection, *, thorough: bool) -> None:  # noqa: ARG001
+    """Return that nothing is known: the files are the server's."""
+    return
+
+
 def unreachable(error: DBAPIError) -> StorageError:
     """Return the error for a server that does not answer."""
     return StoreUnreachableError(
         f"The database server cannot be reached, or broke off ({error.orig}). A change that was "
         "being stored may or may not be; what was acknowledged is. Check that the server runs and "
         "that the URL names it, then try again: the engine connects anew by itself."
+    )
+
+
+def broken_off(error: DBAPIError) -> StorageError:
+    """Return the error for a connection that MySQL ended, as it does with too large statements."""
+    return StoreUnreachableError(
+        f"{unreachable(error)} If it was a text of many megabytes, raise max_allowed_packet."
     )
 
 

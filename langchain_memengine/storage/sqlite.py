@@ -11,7 +11,19 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from sqlalchemy import URL, Connection, Engine, Insert, Table, create_engine, event
+from sqlalchemy import (
+    URL,
+    Connection,
+    Engine,
+    Insert,
+    Table,
+    column,
+    create_engine,
+    delete,
+    event,
+    select,
+)
+from sqlalchemy import table as described
 from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import StaticPool
@@ -21,6 +33,8 @@ from langchain_memengine.storage import on_conflict
 
 BEGIN_READ = "BEGIN"
 
+_MAX_PROBLEMS = 5
+_sequences = described("sqlite_sequence", column("name"), column("seq"))
 _WRITE = "memengine_write"
 """Execution option of a connection that will write: its transaction takes the lock at once."""
 
@@ -87,14 +101,20 @@ def writing(connection: Connection, lock: str | None) -> Iterator[None]:  # noqa
         yield
 
 
-def scrub(engine: Engine) -> bool:
-    """Move the write-ahead log into the database and empty it; return whether it is empty.
-
-    It is not while another process reads: the log goes on holding what was deleted.
-    """
+def scrub(engine: Engine) -> str | None:
+    """Move the write-ahead log into the database and empty it; return what still holds rows."""
     with engine.connect() as connection:
         busy, _, _ = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()
-    return not busy
+    if not busy:
+        return None
+    return "SQLite's log, while another process reads; it goes with its next write."
+
+
+def damage(connection: Connection, *, thorough: bool) -> list[str] | None:
+    """Return what SQLite finds wrong with its file, in its words; at most a few."""
+    pragma = "integrity_check" if thorough else "quick_check"
+    rows = connection.exec_driver_sql(f"PRAGMA {pragma}({_MAX_PROBLEMS})")
+    return [line for (line,) in rows if line != "ok"]
 
 
 def _require_file(url: URL) -> None:
@@ -141,6 +161,18 @@ def insert_unless_taken(
 ) -> int | None:
     """Insert a row and return its number; ``None`` where the unique ``key`` exists already."""
     return on_conflict.insert_unless_taken(connection, insert(table).values(row), key)
+
+
+def last_number(connection: Connection, table: Table) -> int:
+    """Return the highest number that a row of a table ever had; 0 if there was none."""
+    of_table = select(_sequences.c.seq).where(_sequences.c.name == table.name)
+    return connection.execute(of_table).scalar_one_or_none() or 0
+
+
+def number_after(connection: Connection, table: Table, last: int) -> None:
+    """Let the numbers of a table that is empty go on after ``last``."""
+    connection.execute(delete(_sequences).where(_sequences.c.name == table.name))
+    connection.execute(_sequences.insert().values(name=table.name, seq=last))
 
 
 def named_error(error: DBAPIError) -> StorageError:

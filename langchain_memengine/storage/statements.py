@@ -103,10 +103,14 @@ def _as_sqlalchemy_raises(connection: Connection, sql: str, error: Any) -> Excep
     )
 
 
-def begins_with(column: Any, prefix: str) -> ColumnElement[bool]:
+def begins_with(column: ColumnElement[str], prefix: str) -> ColumnElement[bool]:
     """Return the condition that a text begins so; ``LIKE`` takes ``a`` for ``A`` on SQLite."""
-    same: ColumnElement[bool] = func.substr(column, 1, len(prefix)) == prefix
-    return same
+    return func.substr(column, 1, len(prefix)) == prefix
+
+
+def matches(column: ColumnElement[str], pattern: str) -> ColumnElement[bool]:
+    """Return the condition that a text is this one, or begins so where a ``*`` ends the pattern."""
+    return begins_with(column, pattern[:-1]) if pattern.endswith("*") else column == pattern
 
 
 def is_in(column: ColumnElement[str], partition: str, *, after_seq: int) -> ColumnElement[bool]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -32,7 +32,7 @@ from langchain_memengine.storage.item_values import (
 from langchain_memengine.storage.schema import (
     chunks,
 )
-from langchain_memengine.storage.statements import HotQuery, batches
+from langchain_memengine.storage.statements import HotQuery, batches, begins_with
 
 _STORED = select(
     store_items.c.namespace,
@@ -112,6 +112,24 @@ def namespaces(tx: Transaction, now: datetime) -> list[Namespace]:
     return [namespace_of(path) for path in tx.connection.execute(statement).scalars()]
 
 
+def naming(tx: Transaction, label: str) -> int:
+    """Return how many items are in namespaces that have this label."""
+    rows = tx.connection.execute(
+        select(store_items.c.namespace, func.count())
+        .where(store_items.c.store_id == tx.store_id)
+        .group_by(store_items.c.namespace)
+    )
+    return sum(number for path, number in rows if label in namespace_of(path))
+
+
+def holding(tx: Transaction, holds: Callable[[str], bool]) -> int:
+    """Return how many items have a value, as JSON, of which this is true."""
+    rows = tx.connection.execute(
+        select(store_items.c.value).where(store_items.c.store_id == tx.store_id)
+    )
+    return sum(holds(value) for (value,) in rows)
+
+
 def roots(tx: Transaction) -> list[str]:
     """Return under which roots there are items, sorted."""
     statement = select(store_items.c.root).where(store_items.c.store_id == tx.store_id)
@@ -182,7 +200,7 @@ def _within(statement: Select[Any], prefix: Namespace) -> Select[Any]:
     path = path_of(prefix)
     return statement.where(
         store_items.c.root == root_of(prefix),
-        func.substr(store_items.c.namespace, 1, len(path)) == path,
+        begins_with(store_items.c.namespace, path),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 
 MAX_NAME_CHARS = 255
 """Longer names are sentences; the column holds no more on every database."""
@@ -16,6 +17,7 @@ _APOSTROPHES = re.compile("[’ʼ`´]")
 _EDGES = " \t\n.,;:!?\"'()[]{}<>«»“”„…*_"
 _POSSESSIVE = re.compile(r"'s?$")
 _WORD = re.compile(r"\S+")
+_BREAKS = frozenset(",;:!?…")
 
 
 def entity_key(name: str) -> str:
@@ -49,3 +51,22 @@ def keys_in(text: str, *, max_words: int = MAX_NAME_WORDS) -> list[str]:
             found.update(dict.fromkeys((run, _POSSESSIVE.sub("", run))))
     found.pop("", None)
     return list(found)
+
+
+def phrases_in(text: str, tells: Callable[[str], bool]) -> list[str]:
+    """Return the keys of the longest runs of telling words in a text, each once.
+
+    What stands between stop words and punctuation is likely to be a name, in any script and case.
+
+    Args:
+        text: What is asked.
+        tells: Whether a word is no stop word.
+    """
+    runs: list[list[str]] = [[]]
+    for word in text.split():
+        if tells(word):
+            runs[-1].append(word)
+        if not tells(word) or word[-1] in _BREAKS or len(runs[-1]) == MAX_NAME_WORDS:
+            runs.append([])
+    keys = (_POSSESSIVE.sub("", entity_key(" ".join(run))) for run in runs)
+    return [key for key in dict.fromkeys(keys) if key]

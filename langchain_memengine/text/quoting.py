@@ -7,11 +7,10 @@ import unicodedata
 
 from langchain_memengine.text.words import NONE, WordSplitter
 
-_CODE = re.compile(
-    r"^ {0,3}(```+|~~~+)[^\n]*\n.*?(?:^ {0,3}\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
-)
+_CODE_FENCE = re.compile(r"^ {0,3}(?:```+(?P<info>[^`\n]*)|~~~+[^\n]*)$", re.MULTILINE)
 _QUOTED_LINE = re.compile(r"^[ \t]*>[^\n]*$", re.MULTILINE)
 _TAG = re.compile(r"<\s*([a-zA-Z][\w-]{0,60})(?:\s[^<>]{0,300})?>")
+_CLOSING_TAG = re.compile(r"<\s*/\s*([a-zA-Z][\w-]{0,60})\s*>")
 _FENCE_TAG = re.compile(r"(?:memor(?:y|ies)|previous-context|transcript)\b", re.IGNORECASE)
 _SOMEONE_ELSE = re.compile(
     r"^[ \t#*_]*(?:assistant|ai|agent|bot|chatgpt|system|developer|tool|function"
@@ -21,6 +20,8 @@ _SOMEONE_ELSE = re.compile(
 
 # Numbers with sign and per cent, and names with a sign behind; names without one.
 _EXACT = re.compile(r"(?:(?<![\w.,)])[-−+])?\d+(?:[.,:/]\d+)*%?|[^\W\d]\w{0,30}(?:\+\+|\+|#)(?!\w)")
+# Mail addresses, hosts and paths: where a forged fact would send what it is after.
+_ADDRESS = re.compile(r"\w[\w.+-]*@[\w.-]+|\w+://[^\s<>\"']+|(?:[\w-]+\.)+[a-z]{2,}\b")
 _PLAIN = re.compile(r"(?<!\w)[^\W\d]\w*+(?![+#])")
 
 _MIN_QUOTE = 3  # letters and digits; less proves nothing
@@ -35,10 +36,11 @@ def own_words(text: str) -> str:
     """Return a message without what its author shows as somebody else's.
 
     Fenced code, quoted lines, anything between tags, and turns labelled as another speaker's are
-    left out: files, tool output, recalled memory and summaries are pasted so. What is pasted
-    without a mark cannot be told from what is said.
+    left out: files, tool output, recalled memory and summaries are pasted so. A pasted text may
+    close its fence or tag itself: all goes from the first of a kind to the last, with what the
+    person says in between. What is pasted without a mark cannot be told from what is said.
     """
-    text = _CODE.sub("", text)
+    text = _without_code(text)
     text = _without_tagged(text)
     text = _QUOTED_LINE.sub("", text)
     return _SOMEONE_ELSE.sub("", text).strip()
@@ -65,12 +67,13 @@ def is_quote(quote: str, text: str) -> bool:
 def rests_on(fact: str, quote: str) -> bool:
     """Return whether a fact can come from a quote, as far as words tell.
 
-    Every number must be in both with its sign, and so must names like ``C++``; one word at least
-    must be in both, or its beginning.
+    Every number must be in both with its sign, and so must names like ``C++`` and addresses; one
+    word at least must be in both, or its beginning.
     """
     told, said = _folded(fact), _folded(quote)
-    if not set(_EXACT.findall(told)) <= set(_EXACT.findall(said)):
-        return False
+    for exact in (_EXACT, _ADDRESS):
+        if not set(exact.findall(told)) <= set(exact.findall(said)):
+            return False
     plain = set(_PLAIN.findall(said))
     cut_off = {name.rstrip("+#") for name in _EXACT.findall(said)} - plain
     if cut_off & set(_PLAIN.findall(told)):
@@ -110,16 +113,25 @@ def _distinct(text: str) -> set[str]:
     return (set(_words(folded)) - cut_off) | exact
 
 
+def _without_code(text: str) -> str:
+    """Return text without its code blocks and what is between them; an open one has no end."""
+    fences = list(_CODE_FENCE.finditer(text))
+    if not fences:
+        return text
+    is_closed = len(fences) % 2 == 0 and not (fences[-1]["info"] or "").strip()
+    return text[: fences[0].start()] + (text[fences[-1].end() :] if is_closed else "")
+
+
 def _without_tagged(text: str) -> str:
     """Return text without tags that are closed and what is in them; a fence counts unclosed too."""
+    last_closing = {tag[1].lower(): tag.end() for tag in _CLOSING_TAG.finditer(text)}
     parts, at = [], 0
     while found := _TAG.search(text, at):
-        name = found[1]
-        closing = re.compile(rf"</\s*{re.escape(name)}\s*>", re.IGNORECASE)
-        closed = closing.search(text, found.end())
+        name = found[1].lower()
         parts.append(text[at : found.start()])
-        if closed:
-            at = closed.end()
+        end = last_closing.get(name, 0)
+        if end > found.end():
+            at = end
         elif _FENCE_TAG.match(name):
             return "".join(parts)
         else:

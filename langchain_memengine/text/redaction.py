@@ -24,21 +24,25 @@ _NO_SECRET_NAME = re.compile(r"tokens$|^(max|next_page|page|min)[-_]?token", re.
 
 # Each is possessive or bounded: no text makes them backtrack.
 _SECRET_TEXT = re.compile(
-    r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[^-]*+(?:-----END [A-Z ]{0,30}PRIVATE KEY-----)?"
+    r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----(?:[^-]|-(?!----))*+"
+    r"(?:-----END [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----)?"
     r"|\b(?:sk|pk|rk)[-_][A-Za-z0-9_-]{16,}+"  # OpenAI, Anthropic, Stripe
-    r"|\b(?:gh[opsur]_|github_pat_|glpat-|hf_|xox[abprs]-)[A-Za-z0-9_-]{10,}+"
+    r"|\b(?:gh[opsur]_|github_pat_|glpat-|hf_|xox[abeprs]-|npm_|pypi-|dop_v1_|gsk_|xai-)"
+    r"[A-Za-z0-9_-]{10,}+"
     r"|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[A-Za-z0-9_-]{30,}+"  # AWS, Google
     r"|\beyJ[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]*+"  # JSON web tokens
 )
 _AFTER_LABEL = re.compile(
-    r"(\b(?:bearer|basic)[ ]+"
-    r"|(?:passw(?:or)?d|passphrase|secret|token|api[-_ ]?key)[\"']?[ ]?[=:][ ]?[\"']?)"
+    r"(\bauthorization[\"']?[ ]?[:=][ ]?[\"']?(?:basic|bearer|token)[ ]+"
+    r"|\bbearer[ ]+(?=\S(?-i:[a-z]*+[A-Z0-9+/=_]))"  # "bearer bonds" are no secret
+    r"|(?:passw(?:or)?[dt]|passphrase|secret|token|api[-_ ]?key|accountkey"
+    r"|access[-_]?key(?:[-_]?id)?|signature"
+    r"|contrase[nñ]a|mot de passe|senha|пароль|密码|密碼|パスワード)"
+    r"[\"']?[ ]?[=:：][ ]?[\"']?)"
     r"[^\s\"',;&]{4,}+",
     re.IGNORECASE,
 )
-_IN_URL = re.compile(
-    r"(\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@]{0,100}+:)[^\s/@]{1,200}+@", re.IGNORECASE
-)
+_IN_URL = re.compile(r"(\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@]{0,100}+:)[^\s/]{1,200}@", re.IGNORECASE)
 
 
 def redacted_text(text: str, max_chars: int = MAX_CHARS) -> str:

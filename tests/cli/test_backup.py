@@ -1,4 +1,4 @@
-"""backup and restore."""
+"""backup, restore and migrate."""
 
 import sqlite3
 
@@ -77,3 +77,21 @@ def test_what_is_no_backup_is_refused_and_the_memory_stays(memengine, root, save
     assert result.exit_code == 1
     assert result.stderr.startswith("error: ")
     assert found(memengine, root, "boxes") == ["Kittens like boxes."]
+
+
+def test_migrate_copies_into_an_empty_database_only(memengine, root, tmp_path):
+    memengine("sync", "--root", root)
+    urls = [
+        "--from",
+        f"sqlite:///{root}/.memengine/memory.sqlite",
+        "--to",
+        f"sqlite:///{tmp_path}/new",
+    ]
+    result = memengine("migrate", *urls)
+    assert result.exit_code == 0, result.stderr
+    assert "of 1 store; both are equal" in result.stdout
+    refused = memengine("migrate", *urls)
+    assert (refused.exit_code, "not empty" in refused.stderr) == (1, True)
+    (tmp_path / "new").unlink()
+    done = memengine.json("migrate", *urls)
+    assert (done["stores"], done["rows"]["chunks"]) == (["default"], 2)

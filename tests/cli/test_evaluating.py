@@ -2,12 +2,12 @@
 
 import json
 import re
-import shlex
-from pathlib import Path
 
 import pytest
 
-PAGE = (Path(__file__).parents[2] / "docs" / "evaluation.md").read_text(encoding="utf-8")
+from tests.doc_pages import blocks, commands, read, run
+
+PAGE = "docs/evaluation.md"
 
 QUESTIONS = {
     "documents": [
@@ -133,20 +133,17 @@ def test_a_call_that_cannot_work_is_one_line(memengine, questions, tmp_path, arg
     assert result.stdout == ""
 
 
-def blocks(language):
-    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
-
-
 def test_examples_of_the_page_run(memengine, tmp_path, capsys):
-    saved = re.findall(r"`([\w-]+\.json)`:\n\n```json\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
-    assert len(saved) == len(blocks("json")) == 2
+    saved = re.findall(
+        r"`([\w-]+\.json)`:\n\n```json\n(.*?)^```$", read(PAGE), re.DOTALL | re.MULTILINE
+    )
+    assert len(saved) == len(blocks(PAGE, "json")) == 2
     for name, text in saved:
         (tmp_path / name).write_text(text, encoding="utf-8")
-    lines = "".join(blocks("bash")).splitlines()
-    assert len(lines) == 7
-    for line in lines:
-        result = memengine(*shlex.split(line, comments=True)[1:])
-        assert result.exit_code == 0, (line, result.stderr)
-    for block in blocks("python"):
-        exec(compile(block, "evaluation.md", "exec"), {})  # noqa: S102  # the point of the test
+    calls = commands(PAGE)
+    assert len(calls) == 7
+    for call in calls:
+        result = memengine(*call)
+        assert result.exit_code == 0, (call, result.stderr)
+    run(PAGE)
     assert capsys.readouterr().out.split()[::2] == ["balanced", "rrf", "goclaw"]

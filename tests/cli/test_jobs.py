@@ -1,10 +1,7 @@
 """worker, and jobs list, retry and cancel."""
 
 import json
-import re
-import shlex
 import signal
-from pathlib import Path
 
 import pytest
 
@@ -13,9 +10,8 @@ from langchain_memengine.jobs import worker as worker_module
 from langchain_memengine.storage import jobs
 from langchain_memengine.storage.database import Database
 from langchain_memengine.storage.job_values import NewJob
+from tests.doc_pages import commands, run
 from tests.fakes.clock import START
-
-PAGE = (Path(__file__).parents[2] / "docs" / "jobs.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture
@@ -170,7 +166,7 @@ def test_a_call_that_names_no_jobs_is_a_usage_error(memengine, root, call):
 def test_stats_tell_of_jobs_when_there_are_any(memengine, root, queued):
     assert "dead" not in memengine("stats", "--root", root).stdout
     queued()
-    queued("graph_sync")
+    queued("memory_consolidate")
     queued(error="x")
     shown = memengine("stats", "--root", root).stdout
     assert "2 ready, 0 running, 1 dead" in shown
@@ -192,11 +188,9 @@ def test_commands_start_no_thread(memengine, root, queued, monkeypatch):
 
 
 def test_what_the_page_shows_runs(memengine, capsys):
-    (program,) = re.findall(r"^```python\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
-    exec(compile(program, "jobs.md", "exec"), {})  # noqa: S102  # the point of the test
+    run("docs/jobs.md")
     assert capsys.readouterr().out == "JobsReport(done=0, failed=0, dead=0, left=0) 0 []\n"
-    (shown,) = re.findall(r"^```bash\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
-    calls = [shlex.split(line, comments=True)[1:] for line in shown.splitlines()]
+    calls = commands("docs/jobs.md")
     assert calls.pop(0) == ["worker"]  # this one waits
     codes = [memengine(*call).exit_code for call in calls]
     assert codes == [0, 0, 0, 1]  # there is no job 12

@@ -234,10 +234,18 @@ def test_memory_in_use_is_not_replaced(backed_up):
     assert restore(file, root, clock=CLOCK).before is not None
 
 
-def test_server_is_restored_by_its_own_tools(backed_up, monkeypatch):
+@pytest.mark.parametrize(
+    ("url", "tool"),
+    [
+        ("postgresql://localhost/memory", "pg_restore"),
+        ("mysql+pymysql://localhost/memory", "mysqldump"),
+        ("mariadb+pymysql://localhost/memory", "mariadb-dump"),
+    ],
+)
+def test_server_is_restored_by_its_own_tools(backed_up, monkeypatch, url, tool):
     root, file = backed_up
-    monkeypatch.setenv("MEMENGINE_DATABASE_URL", "postgresql://localhost/memory")
-    with pytest.raises(StorageError, match="tools of your database server"):
+    monkeypatch.setenv("MEMENGINE_DATABASE_URL", url)
+    with pytest.raises(StorageError, match=tool):
         restore(file, root, clock=CLOCK)
 
 

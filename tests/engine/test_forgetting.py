@@ -14,6 +14,7 @@ from langchain_memengine.errors import (
     ScopeError,
     StorageError,
 )
+from langchain_memengine.faces.store import MemEngineStore
 from langchain_memengine.storage import job_rows, jobs
 from langchain_memengine.storage.job_values import NewJob
 from langchain_memengine.types import (
@@ -24,6 +25,7 @@ from langchain_memengine.types import (
 from tests.fakes.clock import START, FixedClock
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine, texts, write
+from tests.fakes.facts import contradicting, fact, learner
 
 ALICE, BOB, ADMIN = Actor("alice"), Actor("bob"), Actor("root", is_admin=True)
 WORD = "zebraquux"
@@ -197,7 +199,7 @@ def test_an_owner_is_forgotten_by_themselves_or_an_admin(engine):
     report = engine.forget(owner="alice", actor=ADMIN)
     assert not (engine.root / "users" / "alice").exists()
     assert report.removed["records"] == report.removed["sessions"] == 1
-    assert engine.audit() == [count for count in engine.audit() if count.owner == "bob"]
+    assert {count.owner for count in engine.audit().records} == {"bob"}
     assert engine.search(WORD, actor=ALICE).hits == ()
     engine.forget(owner="bob", actor=BOB)
     assert files_with(engine.root) == []
@@ -210,6 +212,74 @@ def test_what_agents_learnt_for_an_owner_goes_with_them(engine):
     assert report.removed == {"experiences": 1}
     assert engine.experiences.find_similar(WORD, user="alice") == []
     assert len(engine.experiences.find_similar(WORD, user="bob")) == 1
+
+
+def test_items_of_stores_are_told_of_and_stay(engine):
+    store = MemEngineStore(engine)
+    store.put(("memories", "alice"), "1", {"text": "likes tea"})
+    store.put(("users", "bob", "alice"), "2", {"text": SECRET})
+    store.put(("memories", "alice2"), "3", {"text": SECRET})
+    report = engine.forget(owner="alice", actor=ALICE)
+    assert report.out_of_reach == (
+        "2 items of a LangGraph store in namespaces named 'alice': delete them with the store.",
+        *BEYOND,
+    )
+    record = engine.remember(SECRET)
+    report = engine.forget([record.id])
+    assert report.out_of_reach == (
+        "2 items of a LangGraph store that hold the same words: delete them with the store.",
+        *BEYOND,
+    )
+    record = engine.remember(SECRET, actor=ALICE)
+    assert engine.forget([record.id], actor=ALICE).out_of_reach == BEYOND
+    assert len(store.search(())) == 3
+
+
+def said(text, one):
+    return HumanMessage(text, id=one, additional_kwargs={"user_id": "alice"})
+
+
+@pytest.mark.parametrize(
+    ("what", "actor"),
+    [
+        ({"owner": "alice"}, ALICE),
+        ({"owner": "alice"}, ADMIN),
+        ({"thread": "t"}, ALICE),
+        ({"thread": "t"}, ADMIN),
+        ({"source": "message:t/*"}, ALICE),
+        ({"source": "message:t/*"}, ADMIN),
+    ],
+)
+def test_nothing_is_left_of_what_was_learnt(tmp_path, what, actor):
+    cities = ("Zebraquux", "Quuxstadt")
+    lived = {
+        city: [fact(f"I live in {city}", f"User lives in {city}", "lives in", exclusive=True)]
+        for city in cities
+    }
+    model = learner(lived, contradicting)
+    root = tmp_path / "root"
+    with make_engine(root, embeddings=FakeEmbeddings(), chat_model=model) as engine:
+        head = ""
+        for number, city in enumerate(cities):
+            words = [said(f"I live in {city}", str(number))]
+            update = engine.archive.commit("t", head, "archive", words, owner="alice", now=START)
+            head = update.partition("<")[0]
+            engine.learn(words, thread_id="t", head=head, actor=ALICE)
+            assert engine.run_jobs().dead == 0
+        engine.learn([said("I live in Zebraquux, still", "9")], thread_id="t", head=head)
+        (now,) = engine.facts(actor=ALICE)
+        assert now.text == "User lives in Quuxstadt"
+        assert len(engine.history_of("user", actor=ALICE)) == 2  # the first one is superseded
+        engine.quarantine([now.id])
+
+        report = engine.forget(actor=actor, **what)
+
+        assert report.removed["records"] == 2
+        assert engine.facts(actor=ALICE) == engine.quarantined() == []
+        dump = "\n".join(engine._database._engine.raw_connection().driver_connection.iterdump())
+        assert [word for word in cities if word.casefold() in dump.casefold()] == []
+    for city in cities:
+        assert files_with(root, city.casefold()) == []
 
 
 def test_the_graph_forgets_with_its_only_evidence(engine):
@@ -351,7 +421,7 @@ def test_ids_are_a_list_and_must_be_known(engine):
     record = engine.remember(SECRET)
     with pytest.raises(ConfigurationError, match="single text"):
         engine.forget("abc")
-    with pytest.raises(NotFoundError):
+    with pytest.raises(NotFoundError, match=r"added text 'unknown' to forget\. Its id is what"):
         engine.forget([record.id, "unknown"])
     assert engine.get(record.id) == record
 

@@ -22,11 +22,13 @@ from langchain_memengine.types import (
 from tests.fakes.clock import FixedClock
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine
+from tests.fakes.facts import fact, learner
 
 # Names that a careless folder name would make equal.
 USERS = ("ann", "Ann", "bob", "b/ob", "")
 NAMES = st.sampled_from(["1", "2", "3"])
 WHO = st.sampled_from(USERS)
+ADMIN = Actor("root", is_admin=True)
 THREADS = st.sampled_from(["t", "u"])
 QUERIES = st.sampled_from(["common", "common 1", "common secret words of everybody"])
 
@@ -42,7 +44,12 @@ class IsolationMachine(RuleBasedStateMachine):
     @initialize()
     def start(self):
         self.clock = FixedClock()
-        self.engine = make_engine(embeddings=FakeEmbeddings(), clock=self.clock)
+        liked = {
+            mark(user): [fact(f"I like {mark(user)}", f"User likes {mark(user)}")] for user in USERS
+        }
+        self.engine = make_engine(
+            embeddings=FakeEmbeddings(), clock=self.clock, chat_model=learner(liked)
+        )
         self.ids = {user: set() for user in USERS}  # of records, revisions and chunks
         self.texts = 0
 
@@ -150,6 +157,79 @@ class IsolationMachine(RuleBasedStateMachine):
             self.check(user, str(error))
         assert {other: self.everything_of(other) for other in others} == others
 
+    @rule(user=WHO, thread=THREADS)
+    def learn(self, user, thread):
+        if not user:  # a message by nobody is the engine's own user's
+            return
+        said = HumanMessage(f"I like {mark(user)}", additional_kwargs={"user_id": user})
+        self.engine.learn([said], thread_id=thread, actor=Actor(user))
+        assert self.engine.run_jobs().dead == 0
+        self.ids[user].update(one.id for one in self.engine.facts(actor=Actor(user)))
+
+    @rule(user=WHO)
+    def look_at_facts(self, user):
+        actor = Actor(user)
+        for subject in ("user", user, mark(user)):
+            self.check(user, self.engine.facts(subject=subject, actor=actor))
+            self.check(user, self.engine.history_of(subject, actor=actor))
+
+    @rule(user=WHO, query=QUERIES)
+    def do_and_look_up_what_was_done(self, user, query):
+        store = self.engine.experiences
+        if user:  # nobody's is everyone's
+            done = store.record(self.words(user), {"do": mark(user)}, user=user)
+            self.ids[user].add(done.id)
+        found = store.find_similar(query, user=user)
+        self.check(user, [one for one in found if one.user])
+        assert {one.user for one in found} <= {user}
+
+    @rule(user=WHO, name=NAMES, other=WHO)
+    def relate(self, user, name, other):
+        graph, actor = self.engine.graph, Actor(user)
+        told = [("common", "is", mark(user)), (mark(user), "has", f"common {name}")]
+        for evidence in ("app", name):
+            graph.add_triples(told, evidence=evidence, actor=actor)
+        around = self.check(user, graph.neighbours("common", 3, actor=actor))
+        assert around.relations
+        for one in around.relations:
+            self.check(user, graph.paths(one.source.name, one.target.name, actor=actor))
+        self.check(user, graph.find_entities("mark", limit=50, actor=actor))
+        self.check(user, self.engine.search("common", 50, graph_hops=2, actor=actor))
+        if other != user:
+            with pytest.raises(NotFoundError) as refused:
+                graph.neighbours(mark(other), actor=actor)
+            assert str(refused.value).count(mark(other)) == 1  # as it was asked for
+
+    @rule(user=WHO, data=st.data(), by_source=st.booleans(), is_back=st.booleans())
+    def set_aside_or_take_back(self, user, data, by_source, is_back):
+        if not self.ids[user]:
+            return
+        one = data.draw(st.sampled_from(sorted(self.ids[user])))
+        meant = {"source": f"record:{one}"} if by_source else {"ids": [one]}
+        call = self.engine.release if is_back else self.engine.quarantine
+        others = {other: self.everything_of(other) for other in USERS if other != user}
+        try:
+            call(actor=ADMIN, **meant)
+        except NotFoundError:
+            return
+        assert {other: self.everything_of(other) for other in others} == others
+        if not is_back:
+            listed = self.engine.list_records(current=False, actor=Actor(user))
+            assert one not in {record.id for record in listed}
+            hits = self.engine.search("common", 50, actor=Actor(user)).hits
+            assert f"record:{one}" not in {hit.source for hit in hits}
+        for who in USERS:
+            self.check(who, self.engine.quarantined(actor=Actor(who)))
+            with pytest.raises(ScopeError):
+                call(actor=Actor(who), **meant)
+
+    @rule(query=QUERIES)
+    def let_an_admin_look(self, query):
+        result = self.engine.search(query, 50, actor=ADMIN)
+        assert result.hits == ()
+        assert self.engine.recall(query, 50, actor=ADMIN).prompt_fragment() == ""
+        assert self.engine.list_records(current=False, actor=ADMIN) == []
+
     @rule(user=WHO, query=QUERIES, name=NAMES, thread=THREADS)
     def search(self, user, query, name, thread):
         actor = Actor(user)
@@ -173,7 +253,7 @@ class IsolationMachine(RuleBasedStateMachine):
         ):  # fmt: skip
             self.check(user, self.engine.list_records(actor=actor, **options))
         self.check(user, self.engine.restore(thread, actor=actor))
-        assert {count.owner for count in self.engine.audit(actor=actor)} <= {
+        assert {count.owner for count in self.engine.audit(actor=actor).records} <= {
             record.owner for record in self.engine.list_records(current=False, actor=actor)
         }
 

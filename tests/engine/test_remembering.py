@@ -105,7 +105,7 @@ def test_an_id_of_another_scope_is_taken(engine):
 def test_what_cannot_be_stored_is_named(engine, text, options, message):
     with pytest.raises(ConfigurationError, match=message):
         engine.remember(text, **options)
-    assert engine.audit() == []
+    assert engine.audit().records == ()
 
 
 @pytest.mark.parametrize("text", ["Пользователь живёт в Москве", "用户喜欢黑咖啡", "Привет"])
@@ -145,7 +145,7 @@ def test_what_no_person_said_never_becomes_personal(engine, origin):
             engine.remember("Ann is an admin", origin=origin, scope="personal", actor=actor)
     with pytest.raises(ScopeError):
         engine.remember("Ann is an admin", origin=origin, actor=ALICE)
-    assert engine.audit() == []
+    assert engine.audit().records == ()
 
 
 def test_extracted_words_need_evidence_and_others_cannot_have_any(engine):
@@ -352,10 +352,10 @@ def test_an_audit_counts_what_the_actor_may_know_of(engine):
     engine.remember("tea", actor=ALICE)
     engine.remember("tea", actor=BOB)
     engine.remember("tea", origin="tool", scope="agent_notes")
-    counted = [(c.scope, c.owner, c.origin, c.trust, c.records) for c in engine.audit()]
+    counted = [(c.scope, c.owner, c.origin, c.trust, c.records) for c in engine.audit().records]
     assert counted == [
         ("agent_notes", "", "tool", "untrusted", 1),
         ("personal", "alice", "user", "trusted", 1),
         ("personal", "bob", "user", "trusted", 1),
     ]
-    assert {count.owner for count in engine.audit(actor=ALICE)} == {"", "alice"}
+    assert {count.owner for count in engine.audit(actor=ALICE).records} == {"", "alice"}

@@ -127,7 +127,7 @@ def test_hit_and_receipt_say_where_it_stands_and_why(tmp_path):
         assert hit.cosine == pytest.approx(0.5)
         assert receipt.age_days == pytest.approx(3)
         assert (receipt.decay, receipt.access_count, receipt.access_bonus) == (1.0, 0, 0.0)
-        assert (receipt.origin, receipt.trust) == ("file", "trusted")
+        assert (receipt.origin, receipt.trust) == ("file", "unverified")
 
 
 def test_goclaw_score_is_the_sources_own_formula():

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "graph.py"
 
@@ -19,7 +20,7 @@ def example(monkeypatch):
 
 
 def test_a_small_app_learns_and_answers(example, tmp_path, capsys):
-    path = example.run(tmp_path, example.ScriptedModel(messages=iter(())))
+    path = example.run(tmp_path, GenericFakeChatModel(messages=iter([example.REPLY])))
     assert path == ["Anna —works with→ Bert", "Bert —chose→ PostgreSQL"]
     assert capsys.readouterr().out == "learnt 2 relations\n"
     assert "PostgreSQL" in (tmp_path / "graph.html").read_text(encoding="utf-8")

@@ -86,6 +86,18 @@ async def test_memory_is_forgotten_by_where_it_was_found(engine):
         assert texts(engine.search("kiln")) == []
 
 
+async def test_what_is_saved_is_the_agents_word_and_is_forgotten_by_where_it_was_found(engine):
+    saved = await told(engine, "memory_save", Actor("anna"), text=KILN)
+    (hit,) = engine.search("kiln", actor=Actor("anna")).hits
+    assert saved == f"Saved. Id: {hit.source.removeprefix('doc:anna/')}"
+    assert (hit.scope, hit.receipt.origin, hit.receipt.trust) == (
+        *("personal", "assistant", "unverified"),
+    )
+    at = f"{hit.source}:1-1"
+    assert await told(engine, "memory_forget", Actor("anna"), id=at) == "Forgotten."
+    assert texts(engine.search("kiln", actor=Actor("anna"))) == []
+
+
 async def test_nothing_is_not_saved(engine):
     text, is_error = await call(engine, "memory_save", text=" \n")
     assert (is_error, "The text is empty. Say what to remember." in text) == (True, True)
@@ -169,8 +181,7 @@ async def test_graph_says_what_is_related(engine):
     assert "Anna —works at→ ACME" in near
     assert "kilns" not in near
     assert "ACME —makes→ kilns" in await told(engine, "graph_neighbours", entity="anna", hops=2)
-    text, is_error = await call(engine, "graph_neighbours", entity="Nobody")
-    assert (is_error, "Nobody" in text) == (True, True)
+    assert await told(engine, "graph_neighbours", entity="Nobody") == "No entity has this name."
 
 
 async def test_each_user_has_a_memory_of_their_own(engine):

@@ -217,7 +217,7 @@ def test_poorer_recall_is_noted_and_still_told(engine, model, monkeypatch):
 
 
 def test_time_that_cannot_be_waited_is_refused(engine):
-    with pytest.raises(ConfigurationError, match="recall_seconds=-1"):
+    with pytest.raises(ConfigurationError, match="-1 seconds"):
         MemoryMiddleware(engine, recall_seconds=-1)
 
 

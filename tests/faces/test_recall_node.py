@@ -9,6 +9,7 @@ from langgraph.graph import START, StateGraph
 
 from langchain_memengine.errors import ConfigurationError, StorageError
 from langchain_memengine.faces.recall_node import RecallState, recall_node
+from langchain_memengine.retrieval.recall import Recalled
 from langchain_memengine.types import (
     Actor,
 )
@@ -128,6 +129,14 @@ async def test_a_memory_that_fails_costs_the_turn_nothing(engine, monkeypatch, e
     assert "secret text" not in caplog.text
 
 
+async def test_a_memory_that_is_poorer_than_it_could_be_says_so(engine, monkeypatch):
+    poor = Recalled("", (), ("vector: The embedder is down.",))
+    monkeypatch.setattr(engine, "recall", lambda *args, **options: poor)
+    app = app_of(recall_node(engine))
+    for state in (app.invoke(said("tea"), config()), await app.ainvoke(said("tea", 2), config())):
+        assert state["memory_note"] == "vector: The embedder is down."
+
+
 async def test_a_memory_that_is_slow_is_not_waited_for(engine, monkeypatch):
     release = threading.Event()
     monkeypatch.setattr(engine, "recall", lambda *args, **options: release.wait(60))
@@ -159,5 +168,5 @@ def test_a_conversation_without_a_question_recalls_what_is_pinned(tmp_path):
 
 
 def test_a_negative_time_is_refused(engine):
-    with pytest.raises(ConfigurationError, match="seconds"):
+    with pytest.raises(ConfigurationError, match="-1 seconds"):
         recall_node(engine, seconds=-1)

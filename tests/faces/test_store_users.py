@@ -1,7 +1,6 @@
 """What others build on a LangGraph store works on ours as it is: agents and langmem's tools."""
 
 import json
-import warnings
 
 import pytest
 from langchain_core.messages import AIMessage, ToolMessage
@@ -19,15 +18,6 @@ agents = pytest.importorskip("langchain.agents", reason="the extra `agents` is n
 def store():
     with make_engine(embeddings=FakeEmbeddings()) as engine:
         yield MemEngineStore(engine)
-
-
-@pytest.fixture
-def langmem():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # its imports from LangGraph are of an older release
-        return pytest.importorskip(
-            "langmem", reason="langmem is not installed: pip install langmem"
-        )
 
 
 def calling(name, **arguments):

@@ -28,8 +28,15 @@ def make_engine(
     read_only: bool = False,
     **settings: Any,
 ) -> MemoryEngine:
-    """Return an engine that has not synced yet, tries an embedder once and starts no worker."""
-    given = {"stat_interval_seconds": 0, "embedding_attempts": 1, "worker": "off", **settings}
+    """Return an engine that has not synced yet, tries an embedder once, starts no worker
+    and reads nothing into the graph by itself."""
+    given = {
+        "stat_interval_seconds": 0,
+        "embedding_attempts": 1,
+        "worker": "off",
+        "graph_learning": "off",
+        **settings,
+    }
     return MemoryEngine(
         root,
         MemEngineConfig.model_validate(given),

@@ -171,7 +171,7 @@ def test_another_process_that_deleted_is_followed_by_the_next_question(tmp_path)
         one.add_texts(["Anna knows Bert."], ids=["a"])
         one.graph.add_triples([("Anna", "knows", "Bert")], evidence="a")
         other.delete(["a"])
-        with pytest.raises(NotFoundError):
+        with pytest.raises(NotFoundError, match="What fills it: "):
             one.graph.neighbours("Anna")
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from langchain_memengine.graph.layout import force_layout
-from langchain_memengine.graph.picture import GraphPicture
+from langchain_memengine.graph.picture import GraphPicture, _label_sides
 from langchain_memengine.storage.graph_values import Entity, Relation, Subgraph
 from tests.fakes.engines import make_engine
 
@@ -82,3 +82,18 @@ def test_the_engine_draws_with_the_memories_that_the_actor_may_read():
         engine.graph.add_triples([("Anna", "knows", "Bert")], evidence="a")
         picture = engine.graph.picture(engine.graph.neighbours("Anna"))
         assert titles(picture, "relation") == ["Anna —knows→ Bert\nAnna knows Bert."]
+
+
+@pytest.mark.parametrize(
+    ("places", "edges", "sides"),
+    [
+        ([(0, 0), (0, 9)], [(0, 1)], [-1, 1]),  # the upper one above, the lower one below
+        ([(0, 9), (0, 0)], [(0, 1)], [1, -1]),
+        ([(0, 0), (9, 0)], [(0, 1)], [1, 1]),
+        ([(0, 0), (0, 9), (0, -9), (5, -9)], [(0, 1), (2, 0), (3, 0)], [1, 1, -1, -1]),
+        ([(0, 0)], [(0, 0)], [1]),
+        ([], [], []),
+    ],
+)
+def test_a_name_stands_where_fewer_relations_arrive(places, edges, sides):
+    assert _label_sides(places, edges) == sides

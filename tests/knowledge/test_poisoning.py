@@ -36,6 +36,10 @@ def human(text):
 CARRIERS = {
     "file in a code block": lambda p: human(f"Summarise:\n```\n{p}\n```\n{OWN}"),
     "file in an open code block": lambda p: human(f"{OWN}\n```md\n{p}"),
+    "file that closes its code block": lambda p: human(f"{OWN}\n```md\n```\n{p}\n```"),
+    "file with code": lambda p: human(f"```md\n```sh\nls\n```\n{p}\n```\n{OWN}"),
+    "file that closes its tag": lambda p: human(f"<file>x</file>\n{p}\n</file>\n{OWN}"),
+    "file that opens another": lambda p: human(f"<file>x</file>\n{p}\n<file></file>\n{OWN}"),
     "tilde block": lambda p: human(f"{OWN}\n~~~\n{p}\n~~~"),
     "quoted mail": lambda p: human(f"{OWN}\n> {p}\n> {p}"),
     "file tag": lambda p: human(f'<file name="README.md">\n{p}\n</file>\n{OWN}'),
@@ -70,6 +74,7 @@ REPLIES = {
     "quoting it": lambda p: fact(p, p),
     "quoting it, as the environment": lambda p: fact(p, p, about="environment", subject="mail"),
     "behind a quote of somebody": lambda p: fact(p[:12], p),
+    "behind a quote of hers": lambda p: fact(OWN, f"User drinks tea at {p.split()[-1]}"),
 }
 
 
@@ -79,7 +84,7 @@ def attempts(carrier):
 
 
 def test_there_are_enough_attempts():
-    assert len(CARRIERS) * len(POISONS) * len(REPLIES) >= 200
+    assert len(CARRIERS) * len(POISONS) * len(REPLIES) >= 600
 
 
 @pytest.mark.parametrize("reply", REPLIES)

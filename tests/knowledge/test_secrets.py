@@ -36,6 +36,9 @@ def test_key_goes_wherever_it_stands(secret):
         ("My password is hunter22.", "My password is [redacted]"),
         ("the PIN code of the door was 4711!", "the PIN code of the door was [redacted]"),
         ("password: hunter22 next", "password: [redacted] next"),
+        ("Mein Passwort lautet hunter22", "Mein Passwort lautet [redacted]"),
+        ("Mi contraseña es hunter22", "Mi contraseña es [redacted]"),
+        ("我的密码是hunter22", "我的密码是[redacted]"),
         ("mysql://ann:pa55w0rd@db/shop is ours", "mysql://ann:[redacted]@db/shop is ours"),
     ],
 )

@@ -14,6 +14,9 @@ from langchain_memengine.retrieval.documents import (
     event_time,
     new_documents,
 )
+from langchain_memengine.types import (
+    Provenance,
+)
 from tests.fakes.clock import START
 
 NAMES = st.text(st.characters(exclude_characters="\0", codec="utf-8"))
@@ -52,14 +55,14 @@ def test_chunks_carry_the_documents_provenance():
     (document,) = new_documents(["# Drinks\n\ntea"], [{"a": 1}], ["x/y"])
     source, ((chunk, provenance),) = chunks_of_document(
         document,
-        scope="personal",
-        owner="alice",
+        Provenance(scope="personal", owner="alice", origin="assistant", trust="unverified"),
         now=START,
         chunk_tokens=400,
         overlap_tokens=0,
     )
     assert source == chunk.source == "doc:alice/x%2Fy"
-    assert (provenance.scope, provenance.owner, provenance.origin) == ("personal", "alice", "app")
+    assert (provenance.scope, provenance.owner) == ("personal", "alice")
+    assert (provenance.origin, provenance.trust) == ("assistant", "unverified")
     assert (provenance.metadata, provenance.event_at, provenance.path) == ({"a": 1}, START, "")
 
 

@@ -1,5 +1,7 @@
 """The graph leg: the walk by hand, and questions that need two memories joined."""
 
+from contextlib import contextmanager
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,9 +10,12 @@ from hypothesis import strategies as st
 from langchain_memengine.config import RANKINGS
 from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.faces.retriever import MemEngineRetriever
-from langchain_memengine.retrieval import graph_leg
-from langchain_memengine.retrieval.graph_leg import walk
+from langchain_memengine.retrieval import graph_leg, visibility
+from langchain_memengine.retrieval.fusion import Candidates
+from langchain_memengine.retrieval.graph_leg import nearness, walk
+from langchain_memengine.storage.graph_values import entity_id
 from langchain_memengine.types import (
+    LOCAL_ADMIN,
     Actor,
     Filter,
 )
@@ -41,15 +46,15 @@ def engine(request):
 
 def test_a_walk_of_one_step_by_hand(monkeypatch):
     monkeypatch.setattr(graph_leg, "_STEPS", 1)
-    # 0 - 1 with weight 1, 0 - 2 with weight 3; always from 0, 0.7 goes on: a quarter of it to 1.
+    # 0 - 1 with weight 1, 0 - 2 with weight 3; always from 0, 0.8 goes on: a quarter of it to 1.
     visits = walk(np.array([[0, 1], [0, 2]]), np.array([1.0, 3.0]), np.array([2.0, 0.0, 0.0]))
-    assert visits == pytest.approx([0.3, 0.175, 0.525])
+    assert visits == pytest.approx([0.2, 0.2, 0.6])
 
 
 def test_a_walk_from_nowhere_visits_nothing():
     assert walk(np.array([[0, 1]]), np.array([1.0]), np.zeros(2)).tolist() == [0.0, 0.0]
     nowhere = np.zeros((0, 2), np.int64)
-    assert walk(nowhere, np.zeros(0), np.array([1.0])) == pytest.approx([0.3])
+    assert walk(nowhere, np.zeros(0), np.array([1.0])) == pytest.approx([0.2])
 
 
 @given(
@@ -145,3 +150,84 @@ def test_a_graph_that_fails_degrades_the_answer(engine):
     result = engine.search("Anna", graph_hops=2)
     assert texts(result) == [MEMORIES["a"]]
     assert [one.partition(":")[0] for one in result.degraded] == ["graph"]
+
+
+def test_a_name_that_is_spelt_otherwise_is_a_start_once_it_is_embedded():
+    carl = Actor("carl")
+    with make_engine(embeddings=FakeEmbeddings()) as engine:
+        engine.graph.add_triples([("acme trading company", "employs", "Bert")])
+        engine.graph.add_triples([("acme trading inc", "owes", "Carl")], actor=carl)
+
+        def named(text, actor=LOCAL_ADMIN, *, by_vector=True):
+            partitions = visibility.readable_partitions(actor)
+            return engine._searcher._graph.named(text, partitions, by_vector=by_vector)
+
+        def meant(*names):
+            return tuple(entity_id(name) for name in names), ()
+
+        both = "Who is Bert to trading company acme, please?"
+        assert named(both) == meant("Bert")
+        engine.run_jobs()
+        assert named(both) == meant("Bert", "acme trading company")
+        assert named(both, by_vector=False) == meant("Bert")
+        assert named("trading inc acme", carl) == meant("acme trading inc")
+        assert named("trading inc acme") == meant()
+        assert named("tea") == meant()
+
+
+def test_names_are_compared_while_no_transaction_is_open(monkeypatch):
+    embeddings = FakeEmbeddings()
+    with make_engine(embeddings=embeddings) as engine:
+        engine.add_texts(["Bert hums."], ids=["b"])
+        engine.graph.add_triples([("acme company", "employs", "Bert")], evidence="b")
+        engine.run_jobs()
+        opened = []
+        for database in (engine._database, engine.graph._store.get()):
+            monkeypatch.setattr(database, "read", _counting(database.read, opened))
+        asks = embeddings.embed_documents
+        monkeypatch.setattr(
+            embeddings, "embed_documents", lambda texts: asks(texts) if not opened else 1 / 0
+        )
+        assert not engine.search("company acme", graph_hops=1).degraded
+        engine.graph.find_entities("company acme")
+
+
+def test_an_embedder_that_fails_at_names_costs_the_other_spellings_only():
+    embeddings = FakeEmbeddings()
+    with make_engine(embeddings=embeddings) as engine:
+        engine.add_texts(["Anna hums."], ids=["a"])
+        engine.graph.add_triples([("Anna", "hums", "songs")], evidence="a")
+        engine.run_jobs()
+        embeddings._faults = [None, *[ConnectionError()] * 9]  # the query itself comes first
+        result = engine.search("Anna with Carlo", graph_hops=1)
+        assert [one.partition(":")[0] for one in result.degraded] == ["graph"]
+        assert result.hits[0].receipt.graph_rank == 1
+
+
+def test_nearness_is_the_cosine_beyond_chance_or_else_what_was_ranked_by():
+    def candidates(cosine):
+        none = np.zeros(3, np.int64)
+        return Candidates(
+            np.array([7, 8, 9]), none, np.zeros(3), none, np.array(cosine), *[none] * 2
+        )
+
+    order, fused = np.array([2, 0, 1]), np.array([1.0, 0.5, 2.0])
+    nan = float("nan")
+    # 0.6 and 0.3 exceed 0.2 by 0.4 and 0.1; without any cosine 1, 0.5 and 2 are shares of 2.
+    near = nearness(candidates([0.6, nan, 0.3]), order, fused, 0.2)
+    assert near == pytest.approx({9: 0.25, 7: 1.0, 8: 0.0})
+    assert nearness(candidates([nan] * 3), order, fused, 0.2) == {9: 1.0, 7: 0.5, 8: 0.25}
+    assert nearness(candidates([nan] * 3), order[:0], fused, 0.2) == {}
+
+
+def _counting(read, opened):
+    @contextmanager
+    def counted():
+        with read() as tx:
+            opened.append(tx)
+            try:
+                yield tx
+            finally:
+                opened.pop()
+
+    return counted

@@ -1,6 +1,7 @@
 """How far the nearest text stands out, and what that makes of the vector leg's weight."""
 
 import math
+import random
 
 import numpy as np
 import pytest
@@ -40,6 +41,21 @@ def test_nearest_text_that_stands_out_raises_the_weight_to_the_double_at_most(en
     assert weight(engine, "word7 thing7") == pytest.approx(1.6)
     gentle = RANKINGS["balanced"].model_copy(update={"vector_gain": 0.01})
     assert 0.8 < weight(engine, "word7 thing7", gentle) < 1.0
+
+
+def test_what_was_deleted_changes_no_score(tmp_path):
+    gentle = RANKINGS["balanced"].model_copy(update={"vector_gain": 0.01})  # never the double
+    chance = random.Random(1)  # noqa: S311  # to be repeated, not to be secret
+    texts = {f"t{i}": f"word{i} thing{chance.randrange(9)}" for i in range(900)}
+    with make_engine(tmp_path, embeddings=FakeEmbeddings(64)) as engine:
+        engine.add_texts(list(texts.values()), ids=list(texts))
+        engine.search("word7")  # so that its indexes are there and have to follow
+        engine.delete(chance.sample(sorted(texts.keys() - {"t6"}), 300))
+        url = f"sqlite:///{tmp_path}/.memengine/memory.sqlite"
+        with make_engine(embeddings=FakeEmbeddings(64), database_url=url) as fresh:
+            ours, theirs = (e.search("word6 thing6", ranking=gentle).hits for e in (engine, fresh))
+    assert 0.8 < ours[0].receipt.vector_weight < 1.0
+    assert [(hit.id, hit.score) for hit in ours] == [(hit.id, hit.score) for hit in theirs]
 
 
 def test_weight_is_the_rankings_own_among_too_few_texts_to_tell():

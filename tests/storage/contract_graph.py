@@ -2,9 +2,10 @@
 
 from datetime import UTC, datetime, timedelta
 
+import numpy as np
 import pytest
 
-from langchain_memengine.storage import graph, graph_reading
+from langchain_memengine.storage import graph, graph_meta, graph_reading, graph_vectors
 from langchain_memengine.storage.database import Database
 from langchain_memengine.storage.graph_values import Entity, Evidence, GraphCounts, Relation
 
@@ -218,7 +219,40 @@ class GraphContract:
 
     def test_notes_are_kept(self, database):
         with database.write() as tx:
-            graph.set_meta(tx, "synced", "1")
-            graph.set_meta(tx, "synced", "2")
+            graph_meta.set_meta(tx, "synced", "1")
+            graph_meta.set_meta(tx, "synced", "2")
         with database.read() as tx:
-            assert (graph.get_meta(tx, "synced"), graph.get_meta(tx, "x")) == ("2", None)
+            assert (graph_meta.get_meta(tx, "synced"), graph_meta.get_meta(tx, "x")) == ("2", None)
+
+    def test_names_have_one_vector_each_and_lose_it_with_their_last_memory(self, database):
+        learn(database, SHARED, Relation(ANNA, "knows", BERT))
+        learn(database, Evidence("e2", "personal/anna"), Relation(BERT, "knows", CARL))
+
+        def lacking(model, limit=9):
+            with database.read() as tx:
+                return graph_vectors.missing(tx, model, limit=limit)
+
+        def known(model):
+            with database.read() as tx:
+                return graph_vectors.version(tx), *graph_vectors.of_model(tx, model)
+
+        assert lacking("m", limit=2) == ["anna", "bert"]
+        assert known("m")[0] == 0
+        vectors = {name: np.full(2, i, np.float32) for i, name in enumerate(lacking("m"))}
+        with database.write() as tx:
+            graph_vectors.put(tx, vectors, "m")
+        assert lacking("m") == []
+        version, keys, matrix = known("m")
+        assert (version, keys, matrix.tolist()) == (
+            1,
+            ["anna", "bert", "carl"],
+            [[0, 0], [1, 1], [2, 2]],
+        )
+        assert (lacking("other"), known("other")[1:][0]) == (["anna", "bert", "carl"], [])
+        with database.write() as tx:
+            graph.forget_evidence(tx, ["e2"])
+        assert known("m")[:2] == (2, ["anna", "bert"])
+        with database.write() as tx:
+            graph_vectors.put(tx, {"anna": np.ones(3, np.float32)}, "other")
+        assert (known("m")[1], known("other")[1]) == (["bert"], ["anna"])
+        assert known("other")[2].shape == (1, 3)

@@ -9,9 +9,17 @@ from langchain_memengine.answers import (
     as_json,
 )
 from langchain_memengine.errors import NotFoundError
-from langchain_memengine.storage import chunks, commit_chunks, records, revisions, supersessions
+from langchain_memengine.storage import (
+    chunks,
+    commit_chunks,
+    quarantines,
+    records,
+    revisions,
+    supersessions,
+)
 from langchain_memengine.storage.record_values import (
     MemoryRecord,
+    Quarantine,
     RecordFilter,
     RecordState,
     Revision,
@@ -61,6 +69,32 @@ class RecordContract:
             rest = records.page(tx, [ANN], RecordFilter(), after=first[-1], limit=3)
             assert [one.id for one in [*first, *rest]] == ["4", "2", "3", "0", "1"]
             assert records.page(tx, [("global", "")], RecordFilter(), limit=3) == []
+
+    def test_what_is_quarantined_is_known_by_its_sources(self, database):
+        exact, prefix = (
+            Quarantine(source, "чай", "root", NOW) for source in ("record:a", "web/A_*")
+        )
+        with database.write() as tx:
+            assert quarantines.hidden_sources(tx) == frozenset()
+            for one, source in (("a", ""), ("b", "web/A_1"), ("c", "web/a_1"), ("d", "web/Ax1")):
+                records.put(tx, record(one, source=source))
+            for one in (exact, prefix):
+                quarantines.put(tx, one.target_id, one)
+        with database.read() as tx:
+            assert quarantines.everything(tx) == [exact, prefix]
+            assert quarantines.of_targets(tx, ["a", "b"]) == {"a": exact}
+            assert quarantines.hidden_sources(tx) == {"record:a", "record:b"}
+            before = tx.counters()
+            state = RecordState(quarantine=prefix)
+            revision = Revision("1", "quarantine", prefix.target_id, NOW, None, state)
+            assert revision_from_json(as_json(revision)) == revision
+        with database.write() as tx:
+            quarantines.put(tx, prefix.target_id, None)
+            assert quarantines.forget(tx, ["record:a", "record:b"]) == 1
+        with database.read() as tx:
+            assert quarantines.everything(tx) == []
+            assert tx.counters().changes > before.changes
+            assert tx.counters().commits > before.commits
 
     def test_sources_with_wild_cards_of_sql_mean_themselves(self, database):
         with database.write() as tx:

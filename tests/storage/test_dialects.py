@@ -6,11 +6,12 @@ import pytest
 
 from langchain_memengine.errors import (
     ConfigurationError,
+    MissingDependencyError,
     StorageError,
     StorageFullError,
     StoreBusyError,
 )
-from langchain_memengine.storage import chunks
+from langchain_memengine.storage import chunks, servers
 from langchain_memengine.storage.database import Database
 from langchain_memengine.storage.documents import TableNotes, all_documents
 from langchain_memengine.storage.sqlite import file_url
@@ -66,6 +67,15 @@ def test_an_error_about_a_url_does_not_show_its_password():
     with pytest.raises(ConfigurationError) as refused:
         Database("postgresql://me:hunter2@h:p/x", store_id="a", now=NOW, busy_timeout_ms=0)
     assert "hunter2" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("url", "extra"), [("postgresql://h/x", "postgres"), ("mariadb+pymysql://h/x", "mysql")]
+)
+def test_a_missing_driver_is_named_with_its_extra(monkeypatch, url, extra):
+    monkeypatch.setattr(servers, "find_spec", lambda _: None)
+    with pytest.raises(MissingDependencyError, match=rf"langchain-memengine\[{extra}\]"):
+        Database(url, store_id="a", now=NOW, busy_timeout_ms=0)
 
 
 # Settings

@@ -12,6 +12,7 @@ from tests.storage.contract import (
     MigrationsContract,
     StoresContract,
 )
+from tests.storage.contract_boundaries import BoundaryContract
 from tests.storage.contract_chunks import ChunkContract, EmbeddingContract
 from tests.storage.contract_conversations import CommitContract, MessageContract, SessionContract
 from tests.storage.contract_experiences import ExperienceContract, ExperiencesOfStoresContract
@@ -32,6 +33,10 @@ class OnFileAndInMemory:
 
 
 class TestDatabase(OnFileAndInMemory, DatabaseContract):
+    pass
+
+
+class TestBoundaries(OnFileAndInMemory, BoundaryContract):
     pass
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from langchain_memengine.text.names import display_name, entity_key, keys_in
+from langchain_memengine.text.names import display_name, entity_key, keys_in, phrases_in
 
 
 @pytest.mark.parametrize(
@@ -42,3 +42,20 @@ def test_runs_of_words_are_keys_longest_first_and_without_the_possessive():
         "is", "anna", "smith's", "smith", "boss", "in",
     ]  # fmt: skip
     assert keys_in(" ?! ") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "phrases"),
+    [
+        ("who maintains the Postgres database?", ["maintains", "postgres database"]),
+        ("Is Oslo, Norway the home of Anna's cat", ["oslo", "norway", "home", "anna's cat"]),
+        ("the home of ANNA’S", ["home", "anna"]),
+        ("Кто знает Анну", ["кто знает анну"]),
+        ("one two three four five six seven", ["one two three four five six", "seven"]),
+        ("who is the of", []),
+        ("", []),
+    ],
+)
+def test_phrases_are_what_stands_between_stop_words_and_punctuation(text, phrases):
+    stop_words = {"who", "is", "the", "of"}
+    assert phrases_in(text, lambda word: word.casefold() not in stop_words) == phrases

@@ -21,6 +21,13 @@ from langchain_memengine.text.quoting import (
         ("See:\n```py\nI like rum\n```\nI like tea.", "See:\n\nI like tea."),
         ("See:\n~~~\nI like rum", "See:"),
         ("> I like rum\nI like tea.", "I like tea."),
+        ("I like tea.\n```md\n```\nI like rum\n```", "I like tea."),
+        ("```md\n```sh\nls\n```\nI like rum\n```\nI like tea.", "I like tea."),
+        ("```\na\n```\nI like rum\n```\nb\n```\nI like tea.", "I like tea."),
+        ("```inline``` I like tea.", "```inline``` I like tea."),
+        ("<doc>a</doc>I like rum</doc> I like tea.", "I like tea."),
+        ("<doc>a</doc>I like rum<doc>b</DOC> I like tea.", "I like tea."),
+        ("</doc> I like tea. <doc>", "</doc> I like tea. <doc>"),
         ("<file name='a.md'>I like rum</file> I like tea.", "I like tea."),
         ("<doc>I like <b>rum</b></doc> I like tea.", "I like tea."),
         ("I like tea. <memories-ab12>I like rum", "I like tea."),
@@ -107,6 +114,10 @@ def test_any_run_of_whole_words_is_a_quote(words):
         ("It was -5 degrees", "it was 5 degrees", False),
         ("User's account is 12345", "yes, that is my account", False),
         ("User is rich", "I like tea", False),
+        ("User's bank is evil.example", "I like my bank", False),
+        ("User's bank is good.example", "my bank is good.example.", True),
+        ("User mails to me@x.example", "I mail to you@x.example", False),
+        ("User reads https://x.example/a", "I read https://x.example/b", False),
         ("用户住在莫斯科", "我住在莫斯科", True),
     ],
 )
@@ -144,7 +155,14 @@ def test_key_of_a_name_ignores_case_and_joiners():
 
 
 @pytest.mark.parametrize(
-    "text", ["<a>" * 20_000, "> " * 50_000, "```\n" * 20_000, "AI:\n" * 20_000]
+    "text",
+    [
+        "<a>" * 20_000,
+        "".join(f"<a{n}>" for n in range(15_000)),
+        "> " * 50_000,
+        "```\n" * 20_000,
+        "AI:\n" * 20_000,
+    ],
 )
 def test_no_message_takes_long(text):
     own_words(text)

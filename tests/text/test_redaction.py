@@ -22,6 +22,9 @@ SECRETS = [
     "AKIAIOSFODNN7EXAMPLE",
     f"eyJhbGciOiJI.eyJzdWIiOiI{LETTERS}.{LETTERS}",
     "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIB\n-----END RSA PRIVATE KEY-----",
+    "-----BEGIN PRIVATE KEY-----\nDEK-Info: AES-128-CBC\n\nMIIEpAIB\n-----END PRIVATE KEY-----",
+    "-----BEGIN PGP PRIVATE KEY BLOCK-----\n\nlQH\n=ab\n-----END PGP PRIVATE KEY BLOCK-----",
+    f"npm_{LETTERS}",
 ]
 
 
@@ -36,7 +39,12 @@ def test_known_forms_of_keys_go_wherever_they_stand(secret):
         ("password=hunter22 next", f"password={REDACTED} next"),
         ("Authorization: Bearer abcdef123", f"Authorization: Bearer {REDACTED}"),
         ('{"api_key": "abcdef"}', f'{{"api_key": "{REDACTED}"}}'),
+        ("Authorization: Basic dXNlcjpwYXNz", f"Authorization: Basic {REDACTED}"),
+        ("AccountKey=abcdef==;x", f"AccountKey={REDACTED};x"),
+        ("Пароль: hunter22", f"Пароль: {REDACTED}"),
+        ("密码：hunter22", f"密码：{REDACTED}"),
         ("postgres://ann:pa55w0rd@db/x", f"postgres://ann:{REDACTED}@db/x"),
+        ("postgres://ann:p@ss@w0rd@db/x", f"postgres://ann:{REDACTED}@db/x"),
     ],
 )
 def test_what_a_label_or_an_address_tells_to_be_secret_goes(text, kept):
@@ -45,7 +53,10 @@ def test_what_a_label_or_an_address_tells_to_be_secret_goes(text, kept):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "max_tokens=5000", "https://example.org:8080/a@b", "risk-free and task-based words"],
+    [
+        *("", "max_tokens=5000", "https://example.org:8080/a@b", "risk-free and task-based words"),
+        *("basic English", "bearer bonds, and the bearer of news", "http://a:b and c@d"),
+    ],
 )
 def test_other_text_stays(text):
     assert redacted_text(text) == text

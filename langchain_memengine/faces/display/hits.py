@@ -10,7 +10,7 @@ from langchain_memengine.answers import (
     Receipt,
     SearchResult,
 )
-from langchain_memengine.faces.display.sheets import Bar, Cell, Sheet, Words, excerpt, table
+from langchain_memengine.faces.display.sheets import Bar, Cell, Sheet, Words, excerpt, place, table
 from langchain_memengine.retrieval.recall import Recalled
 
 ID_DIGITS = 8
@@ -52,30 +52,35 @@ def recalled_sheets(recalled: Recalled) -> tuple[Sheet, ...]:
 
 def explanation_sheets(explanation: Explanation) -> tuple[Sheet, ...]:
     """Return the answer of ``explain``, with the hit's receipt if the chunk was ranked."""
-    place = f", rank {explanation.rank}" if explanation.rank else ""
-    title = f"{'Found' if explanation.found else 'Not found'}{place}"
-    if explanation.hit is None:
+    reason, rank, hit = explanation.reason, explanation.rank, explanation.hit
+    if hit is None or rank is None:
         about = f"chunk {explanation.chunk_id[:ID_DIGITS]}"
-        return (Sheet(title, notes=(explanation.reason, about)),)
-    return (_hits(title, [explanation.hit], explanation.rank or 1, notes=(explanation.reason,)),)
+        return (Sheet("Found" if explanation.found else "Not found", notes=(reason, about)),)
+    title = f"{'Found' if explanation.found else 'Not among the hits'}, rank {rank}"
+    return (table(title, _COLUMNS, [_row(hit, rank, best_bm25=None)], notes=(reason,)),)
 
 
 def hit_sheets(hit: Hit) -> tuple[Sheet, ...]:
     """Return one hit."""
-    return (_hits(hit.location, [hit]),)
+    return (table(place_of(hit), _COLUMNS[1:], [_row(hit, 1, best_bm25=None)[1:]]),)
 
 
-def _hits(title: str, hits: Sequence[Hit], first_rank: int = 1, **more: tuple[str, ...]) -> Sheet:
+def place_of(hit: Hit) -> str:
+    """Return where a hit stands, short enough for a table."""
+    return place(hit.path, hit.source, hit.start_line, hit.end_line)
+
+
+def _hits(title: str, hits: Sequence[Hit], **more: tuple[str, ...]) -> Sheet:
     best_bm25 = max((hit.bm25 or 0.0 for hit in hits), default=0.0)
-    rows = [_row(hit, rank, best_bm25) for rank, hit in enumerate(hits, start=first_rank)]
+    rows = [_row(hit, rank, best_bm25) for rank, hit in enumerate(hits, start=1)]
     return table(title, _COLUMNS, rows, **more)
 
 
-def _row(hit: Hit, rank: int, best_bm25: float) -> list[Cell]:
+def _row(hit: Hit, rank: int, best_bm25: float | None) -> list[Cell]:
     receipt = hit.receipt
     return [
         str(rank),
-        Words(hit.location, hit.heading.replace(" > ", " › "), hit.path),
+        Words(place_of(hit), hit.heading.replace(" > ", " › "), hit.path),
         Words(excerpt(hit.text)),
         f"{hit.score:.4f}",
         _keyword(receipt, best_bm25),
@@ -90,11 +95,12 @@ def _row(hit: Hit, rank: int, best_bm25: float) -> list[Cell]:
     ]
 
 
-def _keyword(receipt: Receipt, best: float) -> Cell:
+def _keyword(receipt: Receipt, best: float | None) -> Cell:
+    """Return the score of the keyword leg; its bar has the best of a list as its measure."""
     if receipt.bm25 is None:
         return ""
-    share = receipt.bm25 / best if best else 0.0
-    return Bar(share, f"{receipt.bm25:.2f} {_ranked(receipt.keyword_rank)}", "keyword")
+    label = f"{receipt.bm25:.2f} {_ranked(receipt.keyword_rank)}"
+    return Bar(receipt.bm25 / best, label, "keyword") if best else label
 
 
 def _vector(receipt: Receipt) -> Cell:

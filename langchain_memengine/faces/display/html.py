@@ -9,18 +9,18 @@ from urllib.parse import quote
 from langchain_memengine.faces.display.sheets import Bar, Cell, Sheet, Words
 from langchain_memengine.text.printable import clean_line
 
-# Colours are those of the page, or lie half-way between light and dark, so that both will do.
+# Colours are those of the page, or lie half-way between light and dark, so that both will do. The
+# doubled class outweighs what notebooks say about every table.
 _STYLE = (
-    ".memengine{max-width:100%;overflow-x:auto;margin:.2em 0 .8em}"
+    ".memengine{max-width:100%;overflow-x:auto;margin:.2em 0 .8em;line-height:1.35}"
     ".memengine p{margin:.2em 0}.memengine .title{font-weight:600}"
     ".memengine .warning{border-left:3px solid #d97706;padding-left:.5em}"
     ".memengine table{border-collapse:collapse;margin:.3em 0;font-size:.92em;width:auto}"
-    ".memengine table th,.memengine table td{text-align:left;vertical-align:top;"
-    "padding:.3em .6em;border:0;border-bottom:1px solid rgba(128,128,128,.3);"
-    "white-space:normal;overflow-wrap:anywhere;min-width:1.5em}"
-    ".memengine table th{font-weight:600;white-space:nowrap}"
-    ".memengine table td.words{min-width:9em;max-width:34em}"
-    ".memengine table td.bar{white-space:nowrap}"
+    ".memengine.memengine th,.memengine.memengine td{text-align:left;vertical-align:top;"
+    "padding:.3em .6em;border:0;border-bottom:1px solid rgba(128,128,128,.3);white-space:nowrap}"
+    ".memengine.memengine th{font-weight:600}"
+    ".memengine.memengine td.words{white-space:normal;overflow-wrap:anywhere;"
+    "min-width:8em;max-width:34em}"
     ".memengine small{display:block;opacity:.7}"
     ".memengine .faded{opacity:.55}"
     ".memengine .track{display:inline-block;width:4.5em;height:.6em;margin-right:.5em;"

@@ -12,6 +12,7 @@ from langchain_memengine.faces.display.sheets import (
     Words,
     excerpt,
     moment,
+    place,
     table,
 )
 from langchain_memengine.knowledge.fact_history import FactVersion
@@ -154,8 +155,7 @@ def _state(state: RecordState) -> Cell:
 
 def _places(recall: SessionRecall) -> Cell:
     places = [
-        f"{hit['path'] or hit['source']}:{hit['start_line']}-{hit['end_line']}"
-        for hit in recall.hits
+        place(hit["path"], hit["source"], hit["start_line"], hit["end_line"]) for hit in recall.hits
     ]
     beyond = len(places) - _RECALLED_HITS
     more = f", and {beyond} more" if beyond > 0 else ""

@@ -26,7 +26,12 @@ def plain(sheets: Sequence[Sheet]) -> str:
     """
     width = shutil.get_terminal_size((_WIDTH, 0)).columns
     console = Console(
-        file=io.StringIO(), width=width, color_system=None, highlight=False, markup=False
+        file=io.StringIO(),
+        width=width,
+        color_system=None,
+        force_jupyter=False,  # there, Rich would show the text itself and return nothing
+        highlight=False,
+        markup=False,
     )
     for sheet in sheets:
         _print(console, sheet, bar_cells=_BAR_CELLS if width >= _WIDE else 0)

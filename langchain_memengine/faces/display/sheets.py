@@ -12,10 +12,11 @@ from langchain_memengine.text.printable import body_lines
 Colour = Literal["keyword", "vector", "time", "plain"]
 """What a bar stands for; each has a colour of its own."""
 
-MAX_ROWS = 50
+MAX_ROWS = 30
 """Rows of one table, at most; the table says how many more there are."""
 
 _EXCERPT_CHARS = 160
+_URI_CHARS = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +91,17 @@ def table(
     return Sheet(title, tuple(columns[at] for at in used), shown, notes, more.get("warnings", ()))
 
 
-def excerpt(text: str) -> str:
+def excerpt(text: str, max_chars: int = _EXCERPT_CHARS) -> str:
     """Return the beginning of a text on one line, without the headings in front."""
     line = " ".join(" ".join(body_lines(text)).split())
-    return line if len(line) <= _EXCERPT_CHARS else f"{line[: _EXCERPT_CHARS - 1].rstrip()}…"
+    return line if len(line) <= max_chars else f"{line[: max_chars - 1].rstrip()}…"
+
+
+def place(path: str, source: str, start_line: int, end_line: int) -> str:
+    """Return ``path:lines`` of a file, and what fits of the URI of anything else."""
+    if path:
+        return f"{path}:{start_line}-{end_line}"
+    return source if len(source) <= _URI_CHARS else f"{source[: _URI_CHARS - 1]}…"
 
 
 def moment(at: datetime | None) -> str:

@@ -10,10 +10,13 @@ from langchain_memengine.answers import (
     SearchResult,
 )
 from langchain_memengine.config import RANKINGS, Ranking
+from langchain_memengine.faces.display.hits import place_of
 from langchain_memengine.faces.display.sheets import Cell, Sheet, Words, excerpt, table
 
 YOURS = "yours"
 """Name of the column of the ranking that is being tried."""
+
+_EXCERPT_CHARS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +67,7 @@ def comparison_sheet(comparison: Comparison) -> Sheet:
     rows = [
         [
             _moved(ranks[YOURS].get(key), ranks[comparison.base].get(key)),
-            Words(excerpt(hit.text), hit.location, hit.path),
+            Words(excerpt(hit.text, _EXCERPT_CHARS), place_of(hit), hit.path),
             *(_rank(ranks[name].get(key)) for name in names),
         ]
         for key, hit in hits.items()

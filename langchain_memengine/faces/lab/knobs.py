@@ -40,7 +40,7 @@ class Knob:
 
 KNOBS = (
     Knob("k", "k", 1, 20, 1, _ALL, "More results."),
-    Knob("alpha", "α: words, not meaning", 0, 1, 0.05, ("rerank",), "1 is BM25 alone, 0 cosine."),
+    Knob("alpha", "α, share of words", 0, 1, 0.05, ("rerank",), "1 is BM25 alone, 0 cosine."),
     Knob("keyword_weight", "weight of words", 0, 2, 0.05, _LISTS, "Equal words count for more."),
     Knob("vector_weight", "weight of meaning", 0, 2, 0.05, _LISTS, "Near meaning counts for more."),
     Knob("context_weight", "weight of context", 0, 2, 0.05, _LISTS, "The file around it counts."),

@@ -7,7 +7,18 @@ from itertools import pairwise
 
 from langchain_memengine.faces.display.html import text
 
-_COLOURS = ("#1f9eb5", "#b35fc4", "#cf8d1d", "#4a9a55", "#c9575f", "#6b8fb5", "#8d7f3f", "#b0709a")
+_COLOURS = (
+    "#1f9eb5",
+    "#b35fc4",
+    "#cf8d1d",
+    "#4a9a55",
+    "#c9575f",
+    "#6b8fb5",
+    "#8d7f3f",
+    "#b0709a",
+    "#5f6fc4",
+    "#808080",
+)
 _COLUMN, _ROW = 108, 26  # pixels between two rankings, and between two ranks
 _LEFT, _TOP, _RIGHT = 195, 34, 215
 _LABEL_CHARS = 28

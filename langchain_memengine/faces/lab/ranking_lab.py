@@ -13,9 +13,10 @@ from langchain_memengine.answers import (
 )
 from langchain_memengine.config import RANKINGS, Ranking
 from langchain_memengine.engine.memory_engine import MemoryEngine
-from langchain_memengine.errors import MissingDependencyError
+from langchain_memengine.errors import MemEngineError, MissingDependencyError
+from langchain_memengine.faces.display.hits import place_of
 from langchain_memengine.faces.display.html import html, text
-from langchain_memengine.faces.display.sheets import excerpt
+from langchain_memengine.faces.display.sheets import Sheet, excerpt
 from langchain_memengine.faces.display.showing import show
 from langchain_memengine.faces.lab.comparing import Comparison, compare, comparison_sheet
 from langchain_memengine.faces.lab.knobs import KNOBS, Knob, as_code, ranking_of, settings_of
@@ -149,11 +150,16 @@ class RankingLab:
     def _refresh(self, _change: object = None) -> None:
         if self._is_quiet:
             return
-        comparison = self.comparison
+        try:
+            comparison = self.comparison
+        except MemEngineError as error:  # a widget's caller would never see it
+            silent = Sheet("The memory did not answer.", warnings=(str(error),))
+            self.table.value = html([silent])
+            return
         self.table.value = html([comparison_sheet(comparison)])
         self.flow.value = rank_flow(
             {name: comparison.ranks(name) for name in comparison.results},
-            {key: hit.location for key, hit in comparison.hits.items()},
+            {key: place_of(hit) for key, hit in comparison.hits.items()},
         )
         code = as_code(RANKINGS[self.preset.value], self._settings())
         self.code.value = f"<code>{text(code)}</code>"
@@ -201,10 +207,9 @@ def _slider(widgets: Any, knob: Knob) -> Any:
         description=knob.label,
         tooltip=knob.tip,
         style={"description_width": "11em"},
-        layout={"width": "25em"},
+        layout={"width": "27em"},
     )
 
 
 def _choice(hit: Hit) -> str:
-    words = clean_line(excerpt(hit.text))
-    return f"{clean_line(hit.location)}  {words[:_CHOICE_CHARS]}"
+    return clean_line(f"{place_of(hit)}: {excerpt(hit.text, _CHOICE_CHARS)}")

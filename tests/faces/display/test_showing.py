@@ -153,6 +153,19 @@ def test_hits_show_place_text_score_and_bars_of_each_leg():
     assert "<a " not in page
 
 
+def test_places_that_are_no_files_are_cut_to_what_fits():
+    page = show(
+        replace(a_hit(path=""), source="message:pottery/0123456789abcdef#0123456789abcdef")
+    ).html
+    assert "message:pottery/0123456789abcde…" in page
+    assert "doc:/tea<" in show(replace(a_hit(path=""), source="doc:/tea")).html
+
+
+def test_plain_text_stays_text_inside_a_notebook(monkeypatch):
+    monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
+    assert printed(IndexReport(indexed=3)).startswith("What the sync did")
+
+
 def test_a_narrow_terminal_gets_the_numbers_without_bars(monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     told = printed(SearchResult((a_hit(),)))
@@ -169,7 +182,7 @@ def test_receipts_show_more_columns_where_more_applied():
             date_boost=0.5, trust="untrusted",
         )
     ).html  # fmt: skip
-    assert re.findall(r"<th>([^<]*)</th>", page)[6:] == [
+    assert re.findall(r"<th>([^<]*)</th>", page)[5:] == [
         "context", "graph", "named", "age", "used", "trust", "id",
     ]  # fmt: skip
     for cell in ("#3", "#2", "author +0.20, date +0.50", "4 × (+0.0080)", "untrusted, file"):
@@ -194,8 +207,9 @@ def test_nothing_found_says_where_to_ask_on():
 
 def test_an_explanation_shows_the_reason_and_the_hit_at_its_own_rank():
     told = printed(Explanation("0123456789", False, "It ranks 9, below the 6 hits.", 9, a_hit()))
-    assert told.splitlines()[:2] == ["Not found, rank 9", "It ranks 9, below the 6 hits."]
+    assert told.splitlines()[:2] == ["Not among the hits, rank 9", "It ranks 9, below the 6 hits."]
     assert re.search(r"^ ?9 ", told, re.MULTILINE)
+    assert "  8.00 #1  " in told  # without a bar: there is no best one to measure it by
     assert printed(Explanation("0123456789", False, "No word.")).splitlines() == [
         "Not found", "No word.", "chunk 01234567",
     ]  # fmt: skip
@@ -248,7 +262,7 @@ def test_jobs_show_neither_payload_nor_token():
 
 def test_long_lists_say_how_many_are_not_shown():
     told = str(show([a_record("One.")] * (MAX_ROWS + 2)))
-    assert told.splitlines()[:2] == ["52 records", "2 more are not shown."]
+    assert told.splitlines()[:2] == ["32 records", "2 more are not shown."]
     assert told.count("One.") == 2 * MAX_ROWS  # the text, and its source below it
 
 

@@ -119,6 +119,14 @@ def test_nothing_found_and_nothing_expected_is_no_error(engine):
     assert lab.memory.value is None
 
 
+def test_a_memory_that_fails_says_so_in_the_place_of_the_table(engine):
+    lab = RankingLab(engine, "tea")
+    engine.close()
+    lab.knobs["k"].value = 2
+    assert "The memory did not answer." in lab.table.value
+    assert "was closed" in lab.table.value
+
+
 def test_the_lab_asks_as_its_actor(engine):
     engine.add_texts(["Tea with rum."], ids=["secret"], actor=Actor("ann"))
     assert "rum" in RankingLab(engine, "rum", actor=Actor("ann")).table.value

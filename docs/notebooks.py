@@ -1,0 +1,81 @@
+"""Run the notebooks and write what they show as pages of the documentation.
+
+    python -m docs.notebooks [NAME …]
+
+Each of ``notebooks/*.ipynb``, or those whose names begin so, is executed in a kernel of its own
+and written with its output to ``build/notebooks/NAME.md``, from where the site takes it. A notebook
+that fails ends the run with its traceback. The notebooks themselves stay without output, so that a
+change of them can be read.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+import nbformat
+from nbclient import NotebookClient
+from nbconvert import MarkdownExporter
+from nbformat import NotebookNode
+
+ROOT = Path(__file__).parents[1]
+PAGES = ROOT / "build" / "notebooks"
+CELL_SECONDS = 60
+WIDGET = "application/vnd.jupyter.widget-view+json"
+
+
+def sources(names: list[str]) -> list[Path]:
+    """Return the notebooks whose names begin so, in order; all of them when none is named."""
+    found = sorted((ROOT / "notebooks").glob("*.ipynb"))
+    return [path for path in found if not names or path.stem.startswith(tuple(names))]
+
+
+def executed(path: Path) -> NotebookNode:
+    """Return a notebook with its output, executed in a kernel of its own.
+
+    Raises:
+        CellExecutionError: A cell failed.
+    """
+    notebook = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
+    NotebookClient(notebook, timeout=CELL_SECONDS, kernel_name="python3").execute()
+    return notebook
+
+
+def without_live_widgets(notebook: NotebookNode) -> NotebookNode:
+    """Return a notebook without what only a kernel can draw, like a progress bar."""
+    for cell in notebook.cells:
+        cell.outputs = [
+            output
+            for output in cell.get("outputs", ())
+            if WIDGET not in output.get("data", {}) or "text/html" in output.data
+        ]
+    return notebook
+
+
+def write_page(notebook: NotebookNode, name: str) -> Path:
+    """Write an executed notebook as Markdown, its pictures beside it; return the page's path."""
+    page, resources = MarkdownExporter().from_notebook_node(
+        without_live_widgets(notebook), {"output_files_dir": f"{name}_files"}
+    )
+    for picture, content in resources["outputs"].items():
+        target = PAGES / picture
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)
+    PAGES.mkdir(parents=True, exist_ok=True)
+    path = PAGES / f"{name}.md"
+    path.write_text(page, encoding="utf-8")
+    return path
+
+
+def main(names: list[str]) -> None:
+    """Execute notebooks, one after the other, and say how long each took."""
+    for source in sources(names):
+        started = time.perf_counter()
+        page = write_page(executed(source), source.stem)
+        took = time.perf_counter() - started
+        sys.stdout.write(f"{source.name}: {took:.1f} s, {page.relative_to(ROOT)}\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

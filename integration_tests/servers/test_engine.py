@@ -1,0 +1,115 @@
+"""An engine on a database server: every chapter once, by two engines that share the database."""
+
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage
+
+from langchain_memengine.conversation.lineage import join_heads
+from langchain_memengine.errors import StorageError
+from langchain_memengine.faces.store import MemEngineStore
+from langchain_memengine.storage import jobs
+from langchain_memengine.storage.job_values import NewJob
+from langchain_memengine.types import Actor
+from tests.fakes.embeddings import FakeEmbeddings
+from tests.fakes.engines import make_engine, texts, write
+
+ANN = Actor("ann")
+
+
+@pytest.fixture
+def engines(url, store_id, tmp_path):
+    """Two engines of one store, one with a folder of files and one without."""
+    settings = {"database_url": url, "graph_url": url, "store_id": store_id}
+    root = tmp_path / "memory"
+    write(root, "MEMORY.md", "# Tea\n\nWe drink green tea from Uji.")
+    with (
+        make_engine(root, embeddings=FakeEmbeddings(), **settings) as one,
+        make_engine(embeddings=FakeEmbeddings(), **settings) as two,
+    ):
+        one.sync()
+        yield one, two
+
+
+def test_files_and_texts_are_found_by_both(engines):
+    one, two = engines
+    two.add_texts(["Coffee is for guests 🙂"], ids=["coffee"])
+    for engine in (one, two):
+        assert texts(engine.search("green tea"))[0].endswith("green tea from Uji.")
+        assert texts(engine.search("coffee", 1)) == ["Coffee is for guests 🙂"]
+    write(one.root, "MEMORY.md", "# Tea\n\nWe drink black tea from Assam.")
+    one.sync()
+    assert texts(two.search("tea", 1))[0].endswith("black tea from Assam.")
+    assert one.stats().chunks == two.stats().chunks == 2
+
+
+def test_records_are_changed_undone_and_forgotten(engines):
+    one, two = engines
+    record = one.remember("Ann likes oolong", actor=ANN)
+    two.update(record.id, text="Ann likes sencha", actor=ANN)
+    assert texts(one.search("Ann likes", 1, actor=ANN)) == ["Ann likes sencha"]
+    changed = one.revisions(record.id, actor=ANN)[-1]
+    two.undo(changed.id, actor=ANN)
+    assert one.get(record.id, actor=ANN).text == "Ann likes oolong"
+    report = two.forget([record.id], actor=ANN)
+    assert report.removed["records"] == 1
+    assert any("database server" in place for place in report.out_of_reach)
+    assert "Ann likes oolong" not in texts(one.search("Ann likes", actor=ANN))
+
+
+def test_conversations_are_archived_committed_and_restored(engines):
+    one, two = engines
+    said = [HumanMessage("Where is the teapot?", id="1"), AIMessage("On the shelf.", id="2")]
+    one.history("s", actor=ANN).add(said)
+    kept = two.history("s", actor=ANN).read()
+    assert [message.content for message in kept] == [message.content for message in said]
+    head = join_heads("", one.commit("t", "", "fact", ["The teapot is blue"], actor=ANN))
+    assert texts(two.search("teapot blue", 1, thread_id="t", head=head, actor=ANN)) == [
+        "The teapot is blue"
+    ]
+    later = join_heads(head, two.commit("t", head, "fact", ["The teapot broke"], actor=ANN))
+    seen = texts(one.search("teapot", thread_id="t", head=head, actor=ANN))
+    assert "The teapot broke" not in seen
+    seen = texts(one.search("teapot", thread_id="t", head=later, actor=ANN))
+    assert "The teapot broke" in seen
+
+
+def test_the_graph_the_experiences_and_the_jobs_are_shared(engines):
+    one, two = engines
+    one.graph.add_triples([("Ann", "knows", "Bob"), ("Bob", "drinks", "Tea")])
+    found = two.graph.neighbours("Ann", hops=2)
+    assert sorted(entity.name for entity in found.entities) == ["Ann", "Bob", "Tea"]
+    learnt = one.experiences.record("brew tea", {"steps": ["boil"]})
+    assert [e.id for e in two.experiences.find_similar("brew tea")] == [learnt.id]
+    with one._database.write() as tx:
+        jobs.put(tx, NewJob("auto_learn_error", {"x": 1}), now=one.now())
+    assert two.run_jobs().done == 1
+    assert [job.state for job in one.jobs()] == ["done"]
+
+
+def test_a_reader_reads_what_is_there(engines, url, store_id):
+    one, _ = engines
+    one.remember("Ann likes oolong", actor=ANN)
+    settings = {"database_url": url, "graph_url": url, "store_id": store_id}
+    with make_engine(read_only=True, embeddings=FakeEmbeddings(), **settings) as reader:
+        assert texts(reader.search("oolong", 1, actor=ANN)) == ["Ann likes oolong"]
+        with pytest.raises(StorageError, match="read_only"):
+            reader.remember("more", actor=ANN)
+
+
+def test_doctor_says_what_it_cannot_check_and_backup_what_to_use(engines, url, tmp_path):
+    one, _ = engines
+    report = one.doctor()
+    assert report.ok
+    assert "the server's to check" in report["database"].found
+    tool = "pg_dump" if url.startswith("postgresql") else "mariadb-dump"
+    with pytest.raises(StorageError, match=tool):
+        one.backup(tmp_path / "copy.sqlite")
+    assert not (tmp_path / "copy.sqlite").exists()
+
+
+def test_items_of_a_store_are_shared(engines):
+    one, two = (MemEngineStore(engine, fields=["$"]) for engine in engines)
+    one.put(("prefs", "ann"), "tea", {"text": "oolong in the morning", "n": 1})
+    assert two.get(("prefs", "ann"), "tea").value == {"text": "oolong in the morning", "n": 1}
+    assert [i.key for i in two.search(("prefs",), query="oolong", filter={"n": 1})] == ["tea"]
+    two.delete(("prefs", "ann"), "tea")
+    assert one.search(("prefs",)) == []
