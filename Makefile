@@ -75,6 +75,7 @@ bench: $(BENCH_STAMP) ## Compare with peers, briefly: search, indexes, memory, c
 	$(BIN)/python benchmarks/middleware.py --memories 1000
 	$(BIN)/python benchmarks/graph.py --entities 1000 --relations 4000
 	$(BIN)/python benchmarks/experience.py --experiences 1000
+	$(BIN)/python benchmarks/jobs.py --jobs 50 --chunks 1000
 
 # The generator's own notices of its end of life and of its successor are no warnings about our pages.
 docs: export NO_MKDOCS_2_WARNING = 1

@@ -1,6 +1,8 @@
 """Two people talk to an agent for three weeks; what is known of each at the end, and what was.
 
-Offline, on a simulated clock, with a script in the place of a chat model:
+What was noted twice is merged at night and told in a digest, an undo takes that back, and one of
+the two is forgotten, with nothing left in any file. Offline, on a simulated clock, with a script in
+the place of a chat model:
 
     python examples/learning.py
 """
@@ -11,6 +13,8 @@ import json
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.runnables import RunnableLambda
@@ -35,6 +39,15 @@ WEEKS: Sequence[Sequence[BaseMessage]] = (
         AIMessage("Bob told me that he hates hiking."),  # he did not
         HumanMessage("My password for the shop is hunter22.", name="bob"),
     ),
+)
+
+WORDS_OF_ANN = (b"Rome", b"Bern", b"peanut", b"walnut", b"hiking")
+
+# What an agent's tool notes, week by week: the second says the same as the first.
+NOTES = (
+    "The tests of the shop take 12 minutes.",
+    "- The tests of the shop take **12** minutes",
+    "The tests of the shop take 120 minutes.",
 )
 
 HOME, ALLERGY = ("user", "lives in", True), ("user", "allergic to", False)
@@ -96,32 +109,71 @@ class SimulatedClock:
         return self.now
 
 
+def talk(engine: MemoryEngine, clock: SimulatedClock) -> None:
+    """Let three weeks pass."""
+    for week, (messages, note) in enumerate(zip(WEEKS, NOTES, strict=True), start=1):
+        engine.learn(messages, thread_id=f"week {week}")
+        engine.remember(note, scope="agent_notes", origin="tool", source=f"week {week}")
+        engine.run_jobs()  # what a worker does in the background; at 03:00 it consolidates
+        clock.now += timedelta(weeks=1)
+    engine.run_jobs()
+
+
+def tell_what_is_known(engine: MemoryEngine) -> None:
+    """Print what holds of each person, and what was believed of one."""
+    for actor in (ANN, BOB):
+        print(f"{actor.user_id}:")
+        for record in engine.facts(actor=actor):
+            print(f"  {record.text}")
+    print("what ann is asked about:")
+    print(f"  {engine.search('Where does the user live?', 1, actor=ANN).hits[0].text}")
+    print("what was believed of ann:")
+    for version in engine.history_of("user", actor=ANN):
+        until = f"until {version.until:%d %B}" if version.until else "still"
+        evidence = version.fact.metadata["evidence"]
+        print(f'  {version.fact.text} ({until}; "{evidence}")')
+
+
+def tell_what_was_tidied_up(engine: MemoryEngine, root: Path) -> None:
+    """Print the digest of the nights, and take back what it tells of."""
+    print("what the nightly job merged:")
+    digest = (root / "DREAMS.md").read_text(encoding="utf-8")
+    for revision, text in re.findall(r"^- merged .*undo (\S+)\): (.*)$", digest, re.MULTILINE):
+        print(f"  {text}")
+        engine.undo(revision)
+    print("notes of tools after an undo:")
+    for note in engine.list_records(scope="agent_notes", origin="tool"):
+        print(f"  {note.source}: {note.text}")
+
+
+def forget_ann(engine: MemoryEngine) -> None:
+    """Forget one of the two, and print whose records are left."""
+    engine.forget(owner=ANN.user_id)
+    print("records after ann was forgotten:")
+    for count in engine.audit().records:
+        print(f"  {count.records} of {count.owner or 'everyone'} ({count.origin})")
+
+
 def main() -> None:
-    """Let three weeks pass, and tell what was learnt."""
+    """Let three weeks pass, and tell what was learnt, merged and forgotten."""
     clock = SimulatedClock()
-    # An application opens its memory with MemoryEngine.open("memory", chat_model="openai:…").
-    with MemoryEngine(
-        None,
-        MemEngineConfig(worker="off"),
-        embeddings="local",
-        chat_model=RunnableLambda(script),
-        clock=clock,
-    ) as engine:
-        for week, messages in enumerate(WEEKS, start=1):
-            engine.learn(messages, thread_id=f"week {week}")
-            engine.run_jobs()  # what a worker does in the background
-            clock.now += timedelta(weeks=1)
-        for actor in (ANN, BOB):
-            print(f"{actor.user_id}:")
-            for record in engine.facts(actor=actor):
-                print(f"  {record.text}")
-        print("what ann is asked about:")
-        print(f"  {engine.search('Where does the user live?', 1, actor=ANN).hits[0].text}")
-        print("what was believed of ann:")
-        for version in engine.history_of("user", actor=ANN):
-            until = f"until {version.until:%d %B}" if version.until else "still"
-            evidence = version.fact.metadata["evidence"]
-            print(f'  {version.fact.text} ({until}; "{evidence}")')
+    with TemporaryDirectory() as folder:
+        # An application opens its memory with MemoryEngine.open("memory", chat_model="openai:…").
+        with MemoryEngine(
+            Path(folder),
+            MemEngineConfig(worker="off", timezone="Europe/Berlin"),
+            embeddings="local",
+            chat_model=RunnableLambda(script),
+            clock=clock,
+        ) as engine:
+            talk(engine, clock)
+            tell_what_is_known(engine)
+            tell_what_was_tidied_up(engine, Path(folder))
+            forget_ann(engine)
+        print("files that still hold what ann said:")
+        for file in Path(folder).rglob("*"):
+            if file.is_file() and any(word in file.read_bytes() for word in WORDS_OF_ANN):
+                print(f"  {file.name}")
 
 
 if __name__ == "__main__":

@@ -61,6 +61,10 @@ if TYPE_CHECKING:
     from langchain_memengine.faces.tools import memory_tools
     from langchain_memengine.graph.documents import GraphDocument
     from langchain_memengine.jobs.reports import JobsReport
+    from langchain_memengine.knowledge.consolidation_report import (
+        Consolidated,
+        ConsolidationReport,
+    )
     from langchain_memengine.knowledge.experience import ExperienceStore
     from langchain_memengine.knowledge.fact_history import FactVersion
     from langchain_memengine.retrieval.diagnosis import DoctorReport
@@ -83,6 +87,8 @@ _HOMES = {
     "Actor": "types",
     "AuditReport": "storage.auditing",
     "CompactionLimits": "conversation.compaction",
+    "Consolidated": "knowledge.consolidation_report",
+    "ConsolidationReport": "knowledge.consolidation_report",
     "DecayReranker": "faces.reranker",
     "Display": "faces.display.showing",
     "DoctorReport": "retrieval.diagnosis",
@@ -140,6 +146,8 @@ __all__ = [
     "Actor",
     "AuditReport",
     "CompactionLimits",
+    "Consolidated",
+    "ConsolidationReport",
     "DecayReranker",
     "Display",
     "DoctorReport",

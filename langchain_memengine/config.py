@@ -274,13 +274,24 @@ class MemEngineConfig(BaseModel):
     worker_drain_seconds: float = Field(
         10.0, ge=0, description="Wait for the job in hand when an engine closes, at most."
     )
+    consolidate_at: str | None = Field(
+        "03:00",
+        pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$",
+        description="Local time of the nightly consolidation, or `none`. GoClaw.",
+    )
+    timezone: str | None = Field(
+        None, description="Whose local time, like `Europe/Berlin`; default: the machine's."
+    )
+    fold_after_days: float = Field(
+        30.0, ge=0, description="Age from which records and logs are folded into MEMORY.md."
+    )
 
     @field_validator("ranking", mode="before")
     @classmethod
     def _ranking_by_name(cls, value: object) -> object:
         return ranking_named(value) if isinstance(value, str) else value
 
-    @field_validator("embeddings", "chat_model", mode="before")
+    @field_validator("embeddings", "chat_model", "consolidate_at", mode="before")
     @classmethod
     def _none_by_name(cls, value: object) -> object:
         return None if value == "none" else value

@@ -17,6 +17,7 @@ pytest.register_assert_rewrite(
     "tests.storage.contract_conversations",
     "tests.storage.contract_graph",
     "tests.storage.contract_experiences",
+    "tests.storage.contract_hiding",
     "tests.storage.contract_items",
     "tests.storage.contract_jobs",
     "tests.storage.contract_records",

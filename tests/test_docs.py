@@ -48,6 +48,16 @@ def test_recipe_of_forks_runs_and_tells_the_truth(somewhere, capsys):
     seen["engine"].close()
 
 
+def test_recipe_of_consolidation_runs_and_undoes_what_it_did(somewhere, capsys):
+    (somewhere / "memory").mkdir()
+    for name in ("a.md", "b.md"):
+        (somewhere / "memory" / name).write_text("Deploys happen on Tuesdays.\n", encoding="utf-8")
+    run("docs/consolidation.md")
+    told = capsys.readouterr().out
+    assert "-Deploys happen on Tuesdays." in told
+    assert "1 hidden, 0 merged, 0 folded" in told
+
+
 def test_recipes_for_conversations_run_in_order(somewhere, capsys):
     seen = run("docs/conversations.md")
     told = capsys.readouterr().out

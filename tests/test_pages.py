@@ -16,6 +16,7 @@ PAGES = sorted(path.relative_to(ROOT).as_posix() for path in DOCS.rglob("*.md"))
 # These pages' blocks have a test of their own, which also looks at what they print.
 TESTED_BY = {
     "docs/agents.md": "tests/test_docs.py",
+    "docs/consolidation.md": "tests/test_docs.py",
     "docs/conversations.md": "tests/test_docs.py",
     "docs/evaluation.md": "tests/cli/test_evaluating.py",
     "docs/experience.md": "tests/knowledge/test_experience_page.py",

@@ -18,6 +18,7 @@ from tests.storage.contract_chunks import ChunkContract, EmbeddingContract
 from tests.storage.contract_conversations import CommitContract, MessageContract, SessionContract
 from tests.storage.contract_experiences import ExperienceContract, ExperiencesOfStoresContract
 from tests.storage.contract_graph import GraphContract
+from tests.storage.contract_hiding import HidingContract
 from tests.storage.contract_items import ItemContract
 from tests.storage.contract_jobs import JobContract, ScheduleContract
 from tests.storage.contract_records import RecordContract
@@ -60,6 +61,10 @@ class TestChunks(OnServer, ChunkContract):
 
 
 class TestEmbeddings(OnServer, EmbeddingContract):
+    pass
+
+
+class TestHiding(OnServer, HidingContract):
     pass
 
 

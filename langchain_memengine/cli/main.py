@@ -11,6 +11,7 @@ import typer
 
 from langchain_memengine.cli import (
     backup,
+    consolidating,
     demo,
     doctor,
     evaluating,
@@ -65,6 +66,7 @@ _PANELS = {
     "Ask": (searching.search, searching.recall, searching.explain, keeping.stats),
     "Take along and forget": (records.export, records.forget),
     "Trust": (trusting.audit, trusting.quarantine, trusting.release),
+    "Tidy up": (consolidating.consolidate, consolidating.undo),
     "Keep it running": (
         jobs.worker,
         serving.mcp,

@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
+from contextlib import nullcontext
 
 from langchain_memengine.engine.parts import EngineParts
-from langchain_memengine.jobs.reports import JobsReport
+from langchain_memengine.jobs.reports import JobOutcome, JobsReport
 from langchain_memengine.jobs.worker import OnOutcome
-from langchain_memengine.storage import job_rows, jobs
+from langchain_memengine.progress import progress_bar
+from langchain_memengine.storage import job_rows, jobs, schedules
 from langchain_memengine.storage.database import Transaction
 from langchain_memengine.storage.job_values import Job, JobState
+from langchain_memengine.storage.schedules import Schedule, local_timezone
+from langchain_memengine.types import (
+    Progress,
+)
+
+NIGHTLY = "sys-memory-consolidate"
+"""Name of the schedule of the nightly consolidation."""
+
+_ANY_HOUR = "03:00"
 
 
 class BackgroundWork(EngineParts):
@@ -21,6 +33,7 @@ class BackgroundWork(EngineParts):
         *,
         stop: threading.Event | None = None,
         on_outcome: OnOutcome | None = None,
+        progress: Progress | bool = False,
     ) -> JobsReport:
         """Do the jobs that are due, here and now; return what was done.
 
@@ -30,11 +43,18 @@ class BackgroundWork(EngineParts):
             limit: Attempts, at most; default: until nothing is due.
             stop: When set, the job in hand is finished and no other begun.
             on_outcome: Called after each attempt with the job and how it ended.
+            progress: ``True`` shows a bar, a callback gets (attempts made, attempts to make);
+                a job may queue others.
 
         Raises:
             StorageError: The database failed, or the engine is read-only.
         """
-        return self._worker.run_until_idle(limit=limit, stop=stop, on_outcome=on_outcome)
+        self._keep_schedule()
+        with (
+            progress_bar("Jobs", unit="job") if progress is True else nullcontext(progress) as shown
+        ):
+            told = _telling(on_outcome, shown, self._ready_jobs) if callable(shown) else on_outcome
+            return self._worker.run_until_idle(limit=limit, stop=stop, on_outcome=told)
 
     def work(self, stop: threading.Event, on_outcome: OnOutcome | None = None) -> None:
         """Do jobs as they come until ``stop`` is set, as ``memengine worker`` does.
@@ -45,6 +65,7 @@ class BackgroundWork(EngineParts):
             stop: Ends the work.
             on_outcome: Called after each attempt with the job and how it ended.
         """
+        self._keep_schedule()
         self._worker.run_forever(stop, on_outcome=on_outcome)
 
     def jobs(self, state: JobState | None = None, *, limit: int = 100) -> list[Job]:
@@ -78,9 +99,39 @@ class BackgroundWork(EngineParts):
             jobs.cancel(tx, num, now=self._clock())
 
     def _resume_jobs(self) -> None:
-        """Start the worker for what an earlier engine left undone."""
-        if self.config.worker == "auto" and not self.read_only and self._worker.has_work():
-            self._worker_thread.wake()
+        """Start the worker for what is scheduled, and for what an earlier engine left undone."""
+        if self.config.worker == "auto" and not self.read_only:
+            self._keep_schedule()
+            if self._worker.has_work():
+                self._worker_thread.wake()
+
+    def _keep_schedule(self) -> None:
+        """Let the nightly consolidation be scheduled as the settings say.
+
+        A time zone that is not set stays the one it is: workers in several do not move the hour.
+
+        Raises:
+            ConfigurationError: There is no such time zone.
+        """
+        at = self.config.consolidate_at
+        with self._database.read() as tx:
+            known = schedules.get(tx, NIGHTLY)
+        if known is None and at is None:
+            return
+        wanted = Schedule(
+            NIGHTLY,
+            "memory_consolidate",
+            at or _ANY_HOUR,
+            self.config.timezone or (known.timezone if known else local_timezone()),
+            enabled=at is not None,
+        )
+        if known != wanted:
+            with self._database.write() as tx:
+                schedules.ensure_schedule(tx, wanted, now=self._clock())
+
+    def _ready_jobs(self) -> int:
+        with self._database.read() as tx:
+            return self._job_counts(tx)["jobs_ready"]
 
     def _job_counts(self, tx: Transaction) -> dict[str, int]:
         """Return the counts of :class:`answers.Stats` that are about jobs, by their names."""
@@ -93,3 +144,19 @@ class BackgroundWork(EngineParts):
             n for (s, kind), n in found.items() if s == "ready" and kind not in self._handlers
         )
         return {**in_state, "jobs_unknown": unknown}
+
+
+def _telling(
+    on_outcome: OnOutcome | None, progress: Progress, waiting: Callable[[], int]
+) -> OnOutcome:
+    """Return what is called after each attempt, to tell also how far the work is."""
+    made = 0
+
+    def told(job: Job, outcome: JobOutcome) -> None:
+        nonlocal made
+        made += 1
+        if on_outcome is not None:
+            on_outcome(job, outcome)
+        progress(made, made + waiting())
+
+    return told

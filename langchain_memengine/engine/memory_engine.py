@@ -12,6 +12,7 @@ from langchain_memengine.answers import (
 )
 from langchain_memengine.config import MemEngineConfig, load_config
 from langchain_memengine.engine.background import BackgroundWork
+from langchain_memengine.engine.consolidating import Consolidating
 from langchain_memengine.engine.document_keeping import DocumentKeeping
 from langchain_memengine.engine.experiencing import Experiencing
 from langchain_memengine.engine.exporting import Exporting
@@ -37,6 +38,7 @@ CONFIGURED = "configured"
 
 class MemoryEngine(
     Learning,
+    Consolidating,
     Quarantining,
     Forgetting,
     Importing,

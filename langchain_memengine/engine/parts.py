@@ -186,7 +186,7 @@ class EngineParts:
             self._database.on_queued_jobs = self._worker_thread.wake
 
     def _chapter_handlers(self) -> Mapping[str, Handler]:
-        """Return what the chapters of the engine can do for queued jobs."""
+        """Return what the chapters can do for queued jobs; each adds its own."""
         return {}
 
     def _prepared_layout(self) -> Layout | None:

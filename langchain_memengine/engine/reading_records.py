@@ -10,7 +10,7 @@ from langchain_memengine.errors import ConfigurationError, NotFoundError, Storag
 from langchain_memengine.retrieval import documents, visibility
 from langchain_memengine.retrieval.current_records import known_records
 from langchain_memengine.retrieval.record_chunks import record_source
-from langchain_memengine.storage import auditing, quarantines, records, revisions
+from langchain_memengine.storage import auditing, quarantines, records, revisions, supersessions
 from langchain_memengine.storage.auditing import AuditReport
 from langchain_memengine.storage.database import Transaction
 from langchain_memengine.storage.record_values import (
@@ -113,6 +113,22 @@ class ReadingRecords(GraphWork):
                     return found
         raise no_record(id)
 
+    def provenance(self, id: str, *, actor: Actor | None = None) -> list[MemoryRecord]:  # noqa: A002
+        """Return a record, and those that were merged into it, each with where it came from.
+
+        Those that say the same follow the record, oldest first.
+
+        Raises:
+            NotFoundError: There is no such record, or the actor may not read it.
+        """
+        actor = actor or self.actor
+        places = visibility.readable_places(actor)
+        with self._database.read() as tx:
+            kept = self._readable(tx, id, actor)
+            merged = records.by_ids(tx, _merged_into(tx, kept.id)).values()
+        readable = [record for record in merged if record.place in places]
+        return [kept, *sorted(readable, key=lambda record: (record.created_at, record.id))]
+
     def quarantined(self, *, actor: Actor | None = None) -> list[Quarantine]:
         """Return what is set aside, newest first; to others than admins only their own records."""
         actor = actor or self.actor
@@ -191,10 +207,26 @@ def no_record(name: str) -> NotFoundError:
     return NotFoundError(f"There is no record {name!r}. What there is: engine.list_records()")
 
 
+def _merged_into(tx: Transaction, kept_id: str) -> set[str]:
+    """Return the ids of the records that say the same as one, also by way of others."""
+    found: set[str] = set()
+    onto = {kept_id}
+    while onto:
+        over = {one.old_id for one in supersessions.by_records(tx, onto)}
+        onto = {
+            revision.target_id
+            for revision in revisions.of_records(tx, over - found - {kept_id})
+            if revision.kind == "merge"
+            and any(one.new_id in onto for one in revision.after.superseded_by)
+        }
+        found |= onto
+    return found
+
+
 def may_read(revision: Revision, actor: Actor) -> bool:
     """Return whether an actor may know of a revision; what was forgotten tells nothing.
 
-    That a source was quarantined, which is no record, only an admin knows.
+    That a source was quarantined or a chunk hidden, which are no records, only an admin knows.
     """
     places = visibility.readable_places(actor)
     known = [s.record for s in (revision.before, revision.after) if s.record is not None]

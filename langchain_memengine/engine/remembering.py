@@ -21,11 +21,13 @@ from langchain_memengine.errors import ConfigurationError, NotFoundError, ScopeE
 from langchain_memengine.retrieval import visibility
 from langchain_memengine.retrieval.documents import MAX_THREAD_CHARS
 from langchain_memengine.retrieval.records import RecordKeeper, suspected
-from langchain_memengine.storage import revisions
-from langchain_memengine.storage.database import from_ms, to_ms
+from langchain_memengine.storage import chunks, revisions
+from langchain_memengine.storage.chunk_values import partition_key
+from langchain_memengine.storage.database import Transaction, from_ms, to_ms
 from langchain_memengine.storage.record_values import (
     MemoryRecord,
     RecordState,
+    Revision,
 )
 from langchain_memengine.text.sanitize import as_utc, clean_metadata, clean_text
 from langchain_memengine.types import (
@@ -159,18 +161,19 @@ class Remembering(ReadingRecords):
     def undo(self, revision_id: str, *, actor: Actor | None = None) -> MemoryRecord | None:
         """Make a record exactly what it was before a revision; return it, ``None`` if it was none.
 
-        An undo is a revision too, and can be undone.
+        A chunk that the revision hid is found again. An undo is a revision too, and can be undone.
 
         Raises:
             NotFoundError: There is no such revision, the actor may not read it, or it was
                 forgotten.
             ScopeError: The actor may not write the record.
-            StorageError: The record was changed again since, or the database failed.
+            StorageError: It was changed again since, or the database failed.
         """
         actor = actor or self.actor
         with self._database.read() as tx:
             revision = revisions.get(tx, clean_text(revision_id))
-        if not may_read(revision, actor):
+            is_own_chunk = self._hid_own_chunk(tx, revision, actor)
+        if not (is_own_chunk or may_read(revision, actor)):
             raise NotFoundError(f"There is no revision {revision_id!r}. See: engine.revisions(id)")
         if revision.before.quarantine != revision.after.quarantine and not actor.is_admin:
             raise ScopeError(
@@ -231,6 +234,14 @@ class Remembering(ReadingRecords):
         if stored.quarantine is not None:
             logger.warning("The record %s is quarantined. %s", new.id, stored.quarantine.reason)
         return stored.record or new
+
+    def _hid_own_chunk(self, tx: Transaction, revision: Revision, actor: Actor) -> bool:
+        """Return whether a revision hid a chunk, or showed one, of the actor's own memory."""
+        if revision.before.hiding is None and revision.after.hiding is None:
+            return False
+        mine = [partition_key("personal", visibility.owner_of("personal", actor))]
+        target = [revision.target_id]
+        return bool(chunks.by_ids(tx, target, partitions=mine, now=self._clock()))
 
     def _require_change(self, record: MemoryRecord, actor: Actor) -> None:
         """Make sure that an actor may change a record; an admin may change agents' notes too.

@@ -49,7 +49,18 @@ class ForgetArguments(BaseModel):
     id: str = Field(description="Id from memory_search.")
 
 
-def memory_tools(engine: MemoryEngine, *, writes: bool = True) -> list[BaseTool]:
+class ConsolidateArguments(BaseModel):
+    """What ``memory_consolidate`` takes."""
+
+    dry_run: bool = Field(default=True, description="Only report what would be done.")
+    fold: bool = Field(
+        default=False, description="Also pin old records and decisions in MEMORY.md."
+    )
+
+
+def memory_tools(
+    engine: MemoryEngine, *, writes: bool = True, admin: bool = False
+) -> list[BaseTool]:
     """Return the tools ``memory_search``, ``memory_save`` and ``memory_forget``.
 
     ```python
@@ -66,6 +77,8 @@ def memory_tools(engine: MemoryEngine, *, writes: bool = True) -> list[BaseTool]
     Args:
         engine: The memory.
         writes: ``False`` leaves out what changes the memory.
+        admin: ``True`` adds ``memory_consolidate``, which tidies up everybody's memory, if the
+            engine's own actor is an admin. Whoever else asks in a run is refused.
     """
     work = _MemoryTools(engine)
     search = StructuredTool.from_function(
@@ -90,7 +103,21 @@ def memory_tools(engine: MemoryEngine, *, writes: bool = True) -> list[BaseTool]
         description="Delete one saved memory by its id.",
         args_schema=ForgetArguments,
     )
-    return [search, save, forget] if writes else [search]
+    if not writes:
+        return [search]
+    is_offered = admin and engine.actor.is_admin
+    return [search, save, forget, *([_consolidate_tool(work)] if is_offered else [])]
+
+
+def _consolidate_tool(work: _MemoryTools) -> BaseTool:
+    return StructuredTool.from_function(
+        func=work.consolidate,
+        coroutine=work.aconsolidate,
+        name="memory_consolidate",
+        description="Hide and merge what long-term memory holds twice. Each change can be undone.",
+        args_schema=ConsolidateArguments,
+        response_format="content_and_artifact",
+    )
 
 
 class _MemoryTools:
@@ -128,6 +155,18 @@ class _MemoryTools:
             return f"The memory {wanted!r} is everyone's; only an admin may delete it."
         return f"Deleted the memory {wanted}. {left}".rstrip()
 
+    def consolidate(
+        self, config: RunnableConfig, *, dry_run: bool = True, fold: bool = False
+    ) -> tuple[str, dict[str, Any]]:
+        actor = caller(self._engine, config)
+        try:
+            report = self._engine.consolidate(actor=actor, dry_run=dry_run, fold=fold)
+        except ScopeError:
+            return "Nothing was done: only an admin may consolidate the memory.", {}
+        counts = ", ".join(f"{number} {action}" for action, number in report.counts.items())
+        done = "Nothing was changed; this would be" if report.dry_run else "Done"
+        return f"{done}: {counts}.", as_json(report)
+
     async def asearch(self, query: str, config: RunnableConfig, k: int = 5) -> Answer:
         return await asyncio.to_thread(self.search, query, config, k)
 
@@ -136,6 +175,11 @@ class _MemoryTools:
 
     async def aforget(self, id: str, config: RunnableConfig) -> str:  # noqa: A002  # the same
         return await asyncio.to_thread(self.forget, id, config)
+
+    async def aconsolidate(
+        self, config: RunnableConfig, *, dry_run: bool = True, fold: bool = False
+    ) -> tuple[str, dict[str, Any]]:
+        return await asyncio.to_thread(self.consolidate, config, dry_run=dry_run, fold=fold)
 
 
 def shown(hits: Sequence[Hit]) -> str:

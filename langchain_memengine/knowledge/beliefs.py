@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
@@ -17,14 +17,13 @@ from langchain_memengine.knowledge.learnt_facts import is_fact, relation_of, sub
 from langchain_memengine.models.extracting import Extractor
 from langchain_memengine.models.fact_prompts import Verdicts, beliefs_prompt
 from langchain_memengine.retrieval.current_records import all_known
-from langchain_memengine.retrieval.records import RecordKeeper
+from langchain_memengine.retrieval.records import RecordKeeper, taken_over
 from langchain_memengine.storage import records
 from langchain_memengine.storage.database import Database, Transaction
 from langchain_memengine.storage.job_values import Effect, Job, JobContext
 from langchain_memengine.storage.record_values import (
     MemoryRecord,
     RecordFilter,
-    RecordState,
     RevisionKind,
     Supersession,
 )
@@ -135,7 +134,9 @@ class BeliefRevision:
         self, new: MemoryRecord, older: Sequence[MemoryRecord], person: str
     ) -> list[Retired]:
         """Return what a new fact retires, or by what it is retired."""
-        cosines = self._similar(new, person) if older else {}
+        # A search for each pair would be most of the work after an outage: often it cannot matter.
+        is_open = any(relation_between(new, o, 1.0) != relation_between(new, o) for o in older)
+        cosines = self._similar(new, person) if is_open else {}
         asked: list[MemoryRecord] = []
         for old in older:
             match relation_between(new, old, cosines.get(old.id, 0.0)):
@@ -166,7 +167,10 @@ class BeliefRevision:
         }
         steps = [
             self._keeper.prepared(
-                {one.loser: _superseded(one, commit_id, now) for one in group},
+                {
+                    one.loser: taken_over(Supersession(one.loser, one.winner, commit_id, now))
+                    for one in group
+                },
                 kind,
                 now=now,
                 commit_id=commit_id,
@@ -202,19 +206,6 @@ def _questions(
 
 def _said(fact: MemoryRecord) -> tuple[datetime, str]:
     return fact.created_at, fact.id
-
-
-def _superseded(
-    one: Retired, commit_id: str | None, now: datetime
-) -> Callable[[RecordState], RecordState]:
-    def change(state: RecordState) -> RecordState:
-        if state.record is None or any(s.new_id == one.winner for s in state.superseded_by):
-            return state  # forgotten meanwhile, or done before
-        new = Supersession(one.loser, one.winner, commit_id, now)
-        every = sorted([*state.superseded_by, new], key=lambda s: s.new_id)
-        return replace(state, superseded_by=tuple(every))
-
-    return change
 
 
 def _named(job: Job) -> tuple[str, list[str]]:

@@ -13,7 +13,7 @@ from langchain_memengine.answers import (
 from langchain_memengine.config import Ranking
 from langchain_memengine.retrieval.query import Query, RankedView, Stopwatch
 from langchain_memengine.retrieval.search import Searcher
-from langchain_memengine.storage import chunks, quarantines
+from langchain_memengine.storage import chunks, hidden_chunks, quarantines
 from langchain_memengine.storage.chunk_values import StoredChunk
 from langchain_memengine.storage.database import Database, Transaction
 from langchain_memengine.text.sanitize import clean_text
@@ -53,6 +53,7 @@ def explain(
         if hit is not None:
             chunk_id = hit.id
             stored = next(one for one in meant if one.id == chunk_id)
+        stand_in = _stand_in(tx, query, stored)
         is_valid = stored.num in chunks.visible_by_num(
             tx, [stored.num], partitions=query.partitions, now=query.now
         )
@@ -63,6 +64,9 @@ def explain(
     unseen = unseen or _why_hidden(stored, everything, aside)
     if unseen is not None:
         return Explanation(chunk_id, found=False, reason=unseen)
+    if stand_in is not None and _place(everything, stand_in.num) is not None:
+        reason = f"It is hidden: the memory {stand_in.id}, which is ranked, says all it says."
+        return Explanation(chunk_id, found=False, reason=reason)
     if hit is None:
         place = _place(everything, stored.num)
         reason = (
@@ -90,6 +94,14 @@ def _why_hidden(stored: StoredChunk, everything: RankedView, aside: frozenset[st
     if stored.commit_id in everything.hidden:
         return "It was learnt on another branch of its conversation, or later than is asked for."
     return None
+
+
+def _stand_in(tx: Transaction, query: Query, stored: StoredChunk) -> StoredChunk | None:
+    """Return the chunk that one is hidden behind; ``None`` if there is none, or none any more."""
+    hiding = hidden_chunks.of_chunks(tx, [stored.id]).get(stored.id)
+    kept = [] if hiding is None else [hiding.kept_id]
+    found = chunks.by_ids(tx, kept, partitions=query.partitions, now=query.now)
+    return next(iter(found.values()), None)
 
 
 def _place(everything: RankedView, num: int) -> int | None:

@@ -144,7 +144,9 @@ def exact_leg(view: View, query: FloatArray, k: int, mask: Mask | None) -> Vecto
     return VectorLeg(top(cosines, k, above=NO_COSINE), cosine_of, "exact")
 
 
-def chroma_leg(view: View, query: FloatArray, k: int, nearest: Sequence[Ints]) -> VectorLeg:
+def chroma_leg(
+    view: View, query: FloatArray, k: int, nearest: Sequence[Ints], mask: Mask | None = None
+) -> VectorLeg:
     """Return the ``k`` nearest positions among Chroma's candidates, by exact cosine.
 
     Args:
@@ -152,6 +154,7 @@ def chroma_leg(view: View, query: FloatArray, k: int, nearest: Sequence[Ints]) -
         query: Normalised vector.
         k: How many positions.
         nearest: Chunk numbers that Chroma found, one array a partition.
+        mask: Positions that may be returned; ``None`` is all.
     """
 
     def cosine_of(positions: Ints) -> FloatArray:
@@ -165,6 +168,8 @@ def chroma_leg(view: View, query: FloatArray, k: int, nearest: Sequence[Ints]) -
         for number, (partition, nums) in enumerate(zip(view.partitions, nearest, strict=True))
     ]
     positions = np.sort(np.concatenate(found))
+    if mask is not None:
+        positions = positions[mask[positions]]
     return VectorLeg(positions[top(cosine_of(positions), k, above=NO_COSINE)], cosine_of, "chroma")
 
 

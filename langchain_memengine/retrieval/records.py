@@ -1,4 +1,7 @@
-"""Keep records: each change with its revision and its chunks, in one transaction."""
+"""Keep records: each change with its revision and its chunks, in one transaction.
+
+What is hidden of chunks is kept here too: it has revisions, and is undone, in the same way.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,13 @@ from langchain_memengine.errors import NotFoundError, StorageError, StoreBusyErr
 from langchain_memengine.retrieval.indexing import Indexer
 from langchain_memengine.retrieval.record_chunks import chunks_of_record, record_source
 from langchain_memengine.retrieval.sources import TextChunks
-from langchain_memengine.storage import quarantines, records, revisions, supersessions
+from langchain_memengine.storage import (
+    hidden_chunks,
+    quarantines,
+    records,
+    revisions,
+    supersessions,
+)
 from langchain_memengine.storage.database import Database, Transaction
 from langchain_memengine.storage.job_values import Effect
 from langchain_memengine.storage.record_values import (
@@ -29,7 +38,7 @@ _ATTEMPTS = 5
 _RANDOM_DIGITS = 20
 
 Change = Callable[[RecordState], RecordState]
-"""What a record is to be, by what it is; called again when somebody else was faster."""
+"""What a record or chunk is to be, by what it is; called again when somebody else was faster."""
 
 
 class _ChangedMeanwhileError(Exception):
@@ -153,21 +162,23 @@ class RecordKeeper:
         self.change({old_id: change}, "supersede", now=now, commit_id=commit_id)
 
     def undo(self, revision: Revision, *, now: datetime) -> RecordState:
-        """Make a record what it was before a revision, exactly; return that.
+        """Make a record or a chunk what it was before a revision, exactly; return that.
 
         Raises:
             NotFoundError: The revision was forgotten.
-            StorageError: The record was changed again since, or the database failed.
+            StorageError: It was changed again since, or the database failed.
         """
         if revision.kind == "forgotten":
             raise NotFoundError(
                 f"The revision {revision.id!r} was forgotten: what it changed is gone for good."
             )
 
+        kind = "chunk" if revision.kind == "hide" else "record"
+
         def change(now_is: RecordState) -> RecordState:
             if now_is != revision.after:
                 raise StorageError(
-                    f"The record {revision.target_id!r} was changed after the revision "
+                    f"The {kind} {revision.target_id!r} was changed after the revision "
                     f"{revision.id!r}. Undo the later revisions first, newest to oldest."
                 )
             return revision.before
@@ -187,6 +198,18 @@ class RecordKeeper:
         return found
 
 
+def taken_over(new: Supersession) -> Change:
+    """Return the change that lets another record take the place of one, unless that is gone."""
+
+    def change(state: RecordState) -> RecordState:
+        if state.record is None or any(s.new_id == new.new_id for s in state.superseded_by):
+            return state  # forgotten meanwhile, or done before
+        every = sorted([*state.superseded_by, new], key=lambda s: s.new_id)
+        return replace(state, superseded_by=tuple(every))
+
+    return change
+
+
 def suspected(record: MemoryRecord, now: datetime) -> Quarantine | None:
     """Return the quarantine of a new record that looks like an attempt to steer an agent.
 
@@ -203,9 +226,11 @@ def _states(tx: Transaction, ids: Mapping[str, Change]) -> dict[str, RecordState
     by_old: dict[str, list[Supersession]] = {}
     for one in supersessions.of_records(tx, ids):
         by_old.setdefault(one.old_id, []).append(one)
-    aside = quarantines.of_targets(tx, ids)
+    hidings, aside = hidden_chunks.of_chunks(tx, list(ids)), quarantines.of_targets(tx, ids)
     return {
-        one: RecordState(found.get(one), tuple(by_old.get(one, ())), quarantine=aside.get(one))
+        one: RecordState(
+            found.get(one), tuple(by_old.get(one, ())), hidings.get(one), aside.get(one)
+        )
         for one in ids
     }
 
@@ -223,6 +248,9 @@ def _store(
     numbers = dict.fromkeys(changed, 0)
     for earlier in revisions.of_records(tx, changed):
         numbers[earlier.target_id] += 1
+    hidden_chunks.put(
+        tx, ((one, after[one].hiding) for one in changed if after[one].hiding != before[one].hiding)
+    )
     for one in changed:
         record = after[one].record
         if record is None:

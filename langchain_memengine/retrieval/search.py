@@ -23,6 +23,7 @@ from langchain_memengine.retrieval.chroma_follower import ChromaFollower
 from langchain_memengine.retrieval.embedding_cache import EmbeddingCache
 from langchain_memengine.retrieval.fusion import Candidates, Ranked
 from langchain_memengine.retrieval.graph_leg import GraphLeg, GraphQuery, nearness
+from langchain_memengine.retrieval.hiding import HiddenPairs
 from langchain_memengine.retrieval.legs import VectorLeg
 from langchain_memengine.retrieval.mentions import with_mentions
 from langchain_memengine.retrieval.partitions import Partitions
@@ -72,6 +73,7 @@ class Searcher:
         self._graph = graph
         self._validity = Validity()
         self._counters = KnownCounters(database, config.max_staleness_seconds)
+        self._hidden = HiddenPairs()
 
     def search(self, query: Query) -> SearchResult:
         """Return the hits of a query, best first; none for an empty query.
@@ -153,13 +155,17 @@ class Searcher:
             view = self._partitions.view(tx, counters, query.partitions, model)
             unseen = self._branches.unseen(tx, view, counters, query.vantage)
             mask = legs.both(_mask(tx, view, query.filter), unseen.mask)
-            mask = legs.both(mask, self._validity.mask(tx, view, counters, to_ms(query.now)))
+            seen = legs.both(mask, self._validity.mask(tx, view, counters, to_ms(query.now)))
+            as_of_ms = to_ms(query.vantage.as_of)
+            mask = self._hidden.mask(tx, view, counters, seen, as_of_ms)
             watch.lap("follow")
             keyword = legs.keyword_leg(view, words, context=query.ranking.context_weight > 0)
             watch.lap("keyword")
             leg = None
             if vector is not None and model is not None:
-                leg = self._vector_leg(view, vector, model, fetch_k, mask, degraded)
+                # What is hidden is little: Chroma need not know of it.
+                asked = model if self._wants_chroma(view, seen) else None
+                leg = self._vector_leg(view, vector, asked, fetch_k, mask, degraded)
                 if view.unembedded:
                     degraded.append(f"vector: {view.unembedded} chunks have no embedding yet")
             watch.lap("vector")
@@ -176,9 +182,9 @@ class Searcher:
             found, positions, ranked = fused()
             if query.graph_hops and self._graph is not None:
                 near = nearness(found, ranked.order, ranked.fused, view.unrelated.average)
-                asked = GraphQuery(query.text, query.graph_hops, query.partitions, query.now, named)
+                start = GraphQuery(query.text, query.graph_hops, query.partitions, query.now, named)
                 try:
-                    led_to = self._graph.scores(tx, asked, near)
+                    led_to = self._graph.scores(tx, start, near)
                 except StorageError as error:
                     degraded.append(f"graph: {error}")
                 else:
@@ -229,19 +235,19 @@ class Searcher:
         self,
         view: View,
         vector: NDArray[np.float32],
-        model: str,
+        chroma_model: str | None,
         fetch_k: int,
         mask: legs.Mask | None,
         degraded: list[str],
     ) -> VectorLeg:
-        if self._wants_chroma(view, mask):
+        if chroma_model is not None:
             try:
-                nearest = self._ask_chroma(view, vector, model, fetch_k)
+                nearest = self._ask_chroma(view, vector, chroma_model, fetch_k)
             except StorageError as error:
                 degraded.append(f"vector: {error} Exact vectors answered.")
             else:
                 if nearest is not None:
-                    return legs.chroma_leg(view, vector, fetch_k, nearest)
+                    return legs.chroma_leg(view, vector, fetch_k, nearest, mask)
         return legs.exact_leg(view, vector, fetch_k, mask)
 
     def _wants_chroma(self, view: View, mask: legs.Mask | None) -> bool:

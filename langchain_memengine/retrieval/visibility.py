@@ -20,7 +20,6 @@ _ENGINE_SCOPES: frozenset[Scope] = frozenset({"agent_notes", "wiki", "db_cache",
 _PEOPLES_WORDS: frozenset[Origin] = frozenset({"user", "app"})
 _AGENTS_WORDS: frozenset[Origin] = frozenset({"assistant", "tool", "llm_extract"})
 _SHARED_SCOPES: tuple[Scope, ...] = ("global", "agent_notes")
-_TRUSTS: tuple[Trust, ...] = ("untrusted", "unverified", "trusted")
 _TRUST_OF: dict[Origin, Trust] = {
     "user": "trusted",
     "app": "trusted",
@@ -30,6 +29,9 @@ _TRUST_OF: dict[Origin, Trust] = {
     "tool": "untrusted",
 }
 
+
+TRUSTS: tuple[Trust, ...] = ("untrusted", "unverified", "trusted")
+"""From the least to the most."""
 
 THREAD_OWNERS = "thread:"
 """How owners begin that are conversations of several users; no slug of a user holds a colon."""
@@ -128,7 +130,7 @@ def trust_of(origin: Origin, wanted: Trust | None, *, has_evidence: bool) -> Tru
         ScopeError: More trust is wanted than the origin has.
     """
     usual = "trusted" if origin == "llm_extract" and has_evidence else _TRUST_OF[origin]
-    if wanted is not None and _TRUSTS.index(wanted) > _TRUSTS.index(usual):
+    if wanted is not None and TRUSTS.index(wanted) > TRUSTS.index(usual):
         raise ScopeError(
             f"Words of the origin {origin!r} are at most {usual!r}, not {wanted!r}. If a person "
             "vouches for them, remember them with origin='user'."

@@ -34,6 +34,23 @@ def known_hashes(tx: Transaction, text_hashes: Sequence[str], model: str) -> set
     return found
 
 
+def by_hashes(
+    tx: Transaction, text_hashes: Sequence[str], model: str
+) -> dict[str, NDArray[np.float32]]:
+    """Return the vectors of a model that these texts have, by their hashes."""
+    found: dict[str, NDArray[np.float32]] = {}
+    for batch in batches(text_hashes):
+        rows = tx.connection.execute(
+            select(embeddings.c.text_hash, embeddings.c.vector).where(
+                embeddings.c.store_id == tx.store_id,
+                embeddings.c.model == model,
+                embeddings.c.text_hash.in_(batch),
+            )
+        )
+        found.update((text_hash, np.frombuffer(vector, "<f4")) for text_hash, vector in rows)
+    return found
+
+
 def put(
     tx: Transaction, vectors: Mapping[str, NDArray[np.float32]], model: str, *, touch: bool
 ) -> None:

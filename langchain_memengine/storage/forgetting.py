@@ -10,7 +10,13 @@ from typing import Any
 from sqlalchemy import Table, delete, select, update
 
 from langchain_memengine.storage import chunks as chunk_rows
-from langchain_memengine.storage import quarantines, records, revisions, supersessions
+from langchain_memengine.storage import (
+    hidden_chunks,
+    quarantines,
+    records,
+    revisions,
+    supersessions,
+)
 from langchain_memengine.storage.conversation_schema import (
     archived_messages,
     history_messages,
@@ -42,8 +48,10 @@ def remove(tx: Transaction, found: Doomed, *, now: datetime, keep_history: bool)
     removed: Counter[str] = Counter()
     ids = [record.id for record in found.records]
     removed["records"] = records.remove(tx, ids)
-    removed["revisions"] = revisions.forget(tx, ids)
+    chunk_ids = [chunk.id for chunk in found.chunks]
+    removed["revisions"] = revisions.forget(tx, [*ids, *chunk_ids])
     supersessions.remove(tx, ids)
+    hidden_chunks.forget(tx, chunk_ids)
     sources = {chunk.source for chunk in found.chunks if not chunk.path}
     quarantines.forget(tx, [*sources, *(RECORD_PREFIX + one for one in ids)])
     before = chunk_rows.count(tx)

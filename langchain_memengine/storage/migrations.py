@@ -8,7 +8,13 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, Table, inspect, select
 
 from langchain_memengine.errors import SchemaVersionError, StorageError
-from langchain_memengine.storage import conversation_schema, item_schema, quarantine_schema, schema
+from langchain_memengine.storage import (
+    conversation_schema,
+    hiding_schema,
+    item_schema,
+    quarantine_schema,
+    schema,
+)
 from langchain_memengine.storage.schema import (
     schema_migrations,
 )
@@ -49,6 +55,11 @@ def m007_items(connection: Connection) -> None:
     schema.metadata.create_all(connection, tables=item_schema.ITEM_TABLES)
 
 
+def m008_hidden_chunks(connection: Connection) -> None:
+    """Create what is hidden because another chunk says the same."""
+    schema.metadata.create_all(connection, tables=hiding_schema.HIDING_TABLES)
+
+
 def m009_quarantines(connection: Connection) -> None:
     """Create the table of what is quarantined."""
     schema.metadata.create_all(connection, tables=quarantine_schema.QUARANTINE_TABLES)
@@ -61,6 +72,7 @@ MIGRATIONS: Sequence[Migration] = (
     ("m004_experiences", m004_experiences),
     ("m006_limited_chunks", m006_limited_chunks),
     ("m007_items", m007_items),
+    ("m008_hidden_chunks", m008_hidden_chunks),
     ("m009_quarantines", m009_quarantines),
 )
 

@@ -106,8 +106,9 @@ def last_number(connection: Connection, table: Table) -> int:
 
 def number_after(connection: Connection, table: Table, last: int) -> None:
     """Let the numbers of a table that is empty go on after ``last``."""
-    going_on = "SELECT setval(pg_get_serial_sequence(%s, %s), %s, false)"
-    connection.exec_driver_sql(going_on, (*_number_column(table), last + 1))
+    if last:  # a sequence cannot stand at 0
+        going_on = "SELECT setval(pg_get_serial_sequence(%s, %s), %s)"
+        connection.exec_driver_sql(going_on, (*_number_column(table), last))
 
 
 def _number_column(table: Table) -> tuple[str, str]:

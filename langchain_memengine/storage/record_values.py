@@ -24,9 +24,14 @@ RECORD_PREFIX = "record:"
 """What the source URIs of records begin with, before their ids."""
 
 RevisionKind = Literal[
-    "add", "update", "merge", "supersede", "quarantine", "release", "undo", "forgotten"
-]
-"""What a revision did; one that is ``forgotten`` says nothing else any more."""
+    "add", "update", "merge", "supersede", "hide", "fold",
+    "quarantine", "release", "undo", "forgotten",
+]  # fmt: skip
+"""What a revision did; one that is ``forgotten`` says nothing else any more.
+
+A ``merge`` says the same as what took its place, a ``fold`` stands in MEMORY.md instead; a ``hide``
+is of a chunk, a ``quarantine`` may be of a source, all others are of records.
+"""
 
 Place = tuple[Scope, str]
 """A scope and an owner's folder name, ``""`` for nobody's."""
@@ -137,28 +142,43 @@ def quarantine_target(source: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class RecordState:
-    """All that is stored of one record: what a revision changes, and what an undo restores.
+class Hiding:
+    """That a chunk is not found, because another one says all it says.
 
     Attributes:
-        record: The record; ``None`` if there is none.
+        kept_id: Id of the other chunk; while that is not stored, nothing is hidden.
+        at: Since when.
+    """
+
+    kept_id: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class RecordState:
+    """What a revision changes of a record, or of a chunk, and what an undo restores.
+
+    Attributes:
+        record: The record; ``None`` if there is none, and for a chunk.
         superseded_by: What took its place, on any branch, by the new record's id.
+        hiding: What keeps a chunk from being found.
         quarantine: That it was set aside. For a source that is no record, that alone is its state.
     """
 
     record: MemoryRecord | None = None
     superseded_by: tuple[Supersession, ...] = ()
+    hiding: Hiding | None = None
     quarantine: Quarantine | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Revision(Shown):
-    """One change of one record.
+    """One change of one record, or of one chunk.
 
     Attributes:
         id: Its id, for ``undo``.
         kind: What was done.
-        target_id: Id of the record.
+        target_id: Id of the record, or of the chunk.
         at: When.
         commit_id: Memory commit it belongs to, if any.
         before: What there was.
@@ -267,11 +287,13 @@ def state_from_json(text: str | None) -> RecordState:
 
 
 def _state(values: Mapping[str, Any]) -> RecordState:
-    record, quarantine = values["record"], values.get("quarantine")
+    record = values["record"]
+    hiding, quarantine = values.get("hiding"), values.get("quarantine")  # neither in older rows
     return RecordState(
         None if record is None else record_from_json(record),
         tuple(supersession_from_json(one) for one in values["superseded_by"]),
-        quarantine=None if quarantine is None else quarantine_from_json(quarantine),
+        None if hiding is None else Hiding(hiding["kept_id"], _moment(hiding["at"])),
+        None if quarantine is None else quarantine_from_json(quarantine),
     )
 
 

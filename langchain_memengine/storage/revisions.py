@@ -78,6 +78,17 @@ def of_records(tx: Transaction, ids: Iterable[str]) -> list[Revision]:
     ]
 
 
+def newest(tx: Transaction, ids: Iterable[str]) -> dict[str, str]:
+    """Return the ids of the last revisions of some records or chunks, by those."""
+    return {revision.target_id: revision.id for revision in of_records(tx, ids)}
+
+
+def undone(tx: Transaction, ids: Iterable[str]) -> set[str]:
+    """Return the records and chunks whose last change somebody took back."""
+    last = {revision.target_id: revision for revision in of_records(tx, ids)}
+    return {target for target, revision in last.items() if revision.kind == "undo"}
+
+
 def forget(tx: Transaction, ids: Iterable[str]) -> int:
     """Take the words out of all revisions of some records; return how many had any.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -19,6 +20,10 @@ from langchain_memengine.storage.schema import (
 from langchain_memengine.types import (
     Metadata,
 )
+
+logger = logging.getLogger(__name__)
+
+_FALLBACK = "UTC"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +74,17 @@ def last_day(now: datetime, at: str, timezone: str) -> date:
     return next(day for day in days if _moment(day, clock, zone) <= now)
 
 
+def local_timezone() -> str:
+    """Return the time zone of this machine; ``UTC`` where it has none that has a name."""
+    from tzlocal import get_localzone_name
+
+    try:
+        return get_localzone_name() or _FALLBACK
+    except LookupError as error:
+        logger.warning("the time zone of this machine is unknown, UTC is taken: %s", error)
+        return _FALLBACK
+
+
 def ensure_schedule(tx: Transaction, schedule: Schedule, *, now: datetime) -> None:
     """Make a schedule be as given; its first run, or the first after a new time, lies ahead.
 
@@ -85,19 +101,21 @@ def ensure_schedule(tx: Transaction, schedule: Schedule, *, now: datetime) -> No
         "enabled": schedule.enabled,
         "next_run_at": to_ms(next_run(now, schedule.at, schedule.timezone)),
     }
-    stored = (
-        tx.connection.execute(
-            select(schedules).where(
-                schedules.c.store_id == tx.store_id, schedules.c.name == schedule.name
-            )
-        )
-        .mappings()
-        .one_or_none()
-    )
+    stored = _row(tx, schedule.name)
     if stored is not None and (stored["at"], stored["timezone"]) == (row["at"], row["timezone"]):
         row["next_run_at"] = stored["next_run_at"]  # a run that was missed meanwhile stays due
     if stored is None or dict(stored) != row:
         dialects.upsert(tx.connection, schedules, [row])
+
+
+def get(tx: Transaction, name: str) -> Schedule | None:
+    """Return a schedule as it is, ``None`` if there is none of that name."""
+    row = _row(tx, name)
+    if row is None:
+        return None
+    return Schedule(
+        name, row["kind"], row["at"], row["timezone"], json.loads(row["payload"]), row["enabled"]
+    )
 
 
 def next_scheduled(tx: Transaction) -> datetime | None:
@@ -145,6 +163,11 @@ def _put_run(tx: Transaction, row: RowMapping, now: datetime) -> int | None:
         keeps_key=True,
     )
     return jobs.put(tx, job, now=now)
+
+
+def _row(tx: Transaction, name: str) -> RowMapping | None:
+    of_name = (schedules.c.store_id == tx.store_id) & (schedules.c.name == name)
+    return tx.connection.execute(select(schedules).where(of_name)).mappings().one_or_none()
 
 
 def _moment(day: date, clock: time, zone: ZoneInfo) -> datetime:

@@ -48,6 +48,15 @@ def of_records(tx: Transaction, ids: Iterable[str]) -> list[Supersession]:
     ]
 
 
+def by_records(tx: Transaction, ids: Iterable[str]) -> list[Supersession]:
+    """Return what some records took the place of, by the old record's id."""
+    return [
+        one
+        for batch in batches(list(ids))
+        for one in _supersessions(tx, supersessions.c.new_id.in_(batch))
+    ]
+
+
 def everything(tx: Transaction) -> list[Supersession]:
     """Return all supersessions of the store."""
     return _supersessions(tx)

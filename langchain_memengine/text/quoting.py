@@ -174,10 +174,10 @@ def _is_within_word(left: str, right: str) -> bool:
 
 
 def _unspaced(character: str) -> bool:
-    return bool(_UNSPACED.match(character))
+    return bool(UNSPACED.match(character))
 
 
 # Thai to Khmer, and Han, kana and Hangul.
-_UNSPACED = re.compile(
+UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
 )

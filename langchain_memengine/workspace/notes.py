@@ -169,17 +169,9 @@ class Workspace:
             ConfigurationError: ``now`` has no time zone.
         """
         moment = _in_utc(now)
-        title = f"## {moment:%H:%M} — {unmarked(_one_line(stage))}"
-        entry = f"{title}\n\n{unmarked(body)}\n"
+        title = f"{moment:%H:%M} — {unmarked(_one_line(stage))}"
         name = owner_prefix(self.owner) + daily_name(moment)
-        if record:
-            entry = rendered(entry, record)
-
-        def change(old: str) -> str:
-            return old if record and opening(record) in old else _with_section(old, entry)
-
-        self.notes.update(name, change)
-        return name
+        return _append(self.notes, name, title, body, record)
 
     def write_task_summary(self, task_id: str, title: str, body: str) -> str:
         """Write or overwrite a task's summary; return its name."""
@@ -197,12 +189,12 @@ class Workspace:
         Raises:
             ConfigurationError: ``now`` has no time zone.
         """
-        heading = f"## {_in_utc(now):%Y-%m-%d} — {_inert(task_id)}"
+        heading = f"## {_in_utc(now):%Y-%m-%d} — {inert(task_id)}"
         written = 0
 
         def change(old: str) -> str:
             nonlocal written
-            bullets = _new_bullets(facts, known=set(_FACT_MARK.findall(old)))
+            bullets = new_lines(facts, old)
             written = len(bullets)
             section = heading + "\n\n" + "".join(bullets)
             return _with_section(old, section) if bullets else old
@@ -236,21 +228,60 @@ class Workspace:
         return legacy if legacy in names and name not in names else name
 
 
+def append_digest(
+    notes: Notes, folder: str, now: datetime, title: str, body: str, *, record: str
+) -> str:
+    """Add ``## YYYY-MM-DD HH:MM — <title>`` and a body to ``DREAMS.md``; return its name.
+
+    The entry stands between the marks of ``record``: the index passes over it, and it is added
+    once.
+
+    Args:
+        notes: Where the texts are kept.
+        folder: Name of the owner's folder, ``""`` for the digest of everyone.
+        now: When, aware.
+        title: Of the entry.
+        body: Markdown.
+        record: What it is a digest of.
+
+    Raises:
+        ConfigurationError: ``now`` has no time zone.
+    """
+    heading = f"{_in_utc(now):%Y-%m-%d %H:%M} — {unmarked(_one_line(title))}"
+    name = f"{USERS_DIR}/{folder}/{DREAMS_FILE}" if folder else DREAMS_FILE
+    return _append(notes, name, heading, body, record)
+
+
 def fact_hash(text: str) -> str:
     """Return the sha256 under which ``MEMORY.md`` knows a fact, hexadecimal."""
     return hashlib.sha256(_one_line(text).encode("utf-8", "backslashreplace")).hexdigest()
 
 
-def _new_bullets(facts: Sequence[Fact], known: set[str]) -> list[str]:
+def new_lines(facts: Sequence[Fact], pinned: str) -> list[str]:
+    """Return the lines that :meth:`Workspace.promote_facts` would add to what is pinned."""
+    known = set(_FACT_MARK.findall(pinned))
     bullets = []
     for fact in facts:
         digest = fact_hash(fact.text)
-        text = _inert(fact.text)
+        text = inert(fact.text)
         if text and digest not in known:
             known.add(digest)
-            source = f" ({_inert(fact.source)})" if fact.source.strip() else ""
+            source = f" ({inert(fact.source)})" if fact.source.strip() else ""
             bullets.append(f"- {text}{source} <!-- sha256:{digest} -->\n")
     return bullets
+
+
+def _append(notes: Notes, name: str, title: str, body: str, record: str) -> str:
+    """Add an entry to a note, between marks and once if there is a record; return its name."""
+    entry = f"## {title}\n\n{unmarked(body)}\n"
+    if record:
+        entry = rendered(entry, record)
+
+    def change(old: str) -> str:
+        return old if record and opening(record) in old else _with_section(old, entry)
+
+    notes.update(name, change)
+    return name
 
 
 def _with_section(old: str, section: str) -> str:
@@ -277,7 +308,7 @@ def _one_line(text: str) -> str:
     return " ".join(line.strip() for line in text.splitlines() if line.strip())
 
 
-def _inert(text: str) -> str:
+def inert(text: str) -> str:
     """Return one line that cannot open or close a comment, so that it cannot forge a hash."""
     return _one_line(text).replace("<!--", "&lt;!--").replace("-->", "--&gt;")
 

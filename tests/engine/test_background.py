@@ -177,7 +177,9 @@ def test_an_outage_that_lasts_kills_the_job_and_the_next_sync_queues_another():
     clock = FixedClock()
     engine = MemoryEngine(
         None,
-        MemEngineConfig(worker="off", embedding_attempts=1, sync_on_search=False),
+        MemEngineConfig(
+            worker="off", embedding_attempts=1, sync_on_search=False, consolidate_at=None
+        ),
         embeddings=embeddings,
         clock=clock,
         on_job_failed=lambda *seen: dead.append(seen),
@@ -341,7 +343,9 @@ def test_the_worker_starts_with_the_first_job_and_closing_finishes_it(tmp_path):
 
 @pytest.mark.parametrize(("worker", "is_running"), [("auto", True), ("off", False)])
 def test_opening_takes_up_what_was_left(tmp_path, worker, is_running):
-    config = MemEngineConfig(worker=worker, embeddings=None, vector_search="exact")
+    config = MemEngineConfig(
+        worker=worker, embeddings=None, vector_search="exact", consolidate_at=None
+    )
     with MemoryEngine.open(tmp_path, config=config) as engine:
         assert not engine._worker_thread.is_running
         put(engine)
@@ -362,3 +366,15 @@ def test_an_engine_that_only_works_leaves_the_index_files_to_others(tmp_path, ma
         else:
             lock.acquire()
             lock.release()
+
+
+def test_progress_counts_attempts_and_what_waits():
+    with make_engine() as engine:
+        for _ in range(3):
+            put(engine)
+        told = []
+        engine.run_jobs(2, progress=lambda done, total: told.append((done, total)))
+        assert told == [(1, 3), (2, 3)]
+        outcomes = []
+        engine.run_jobs(on_outcome=lambda _, outcome: outcomes.append(outcome), progress=True)
+        assert outcomes == ["done"]

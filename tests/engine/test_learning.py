@@ -238,6 +238,18 @@ def test_unrelated_facts_are_not_retired_by_a_model_that_contradicts_everything(
         assert len(told(engine)) == len(said)
 
 
+def test_facts_are_searched_for_only_where_their_meaning_can_matter():
+    said = {one: [fact(f"I like {one}", f"User likes {one}.")] for one in ("tea", "rum", "milk")}
+    said["cups"] = [fact("I own cups", "User owns cups.", "owns")]
+    with make_engine(chat_model=learner(said), embeddings=FakeEmbeddings()) as engine:
+        searched, similar = [], engine._similar_facts
+        engine._similar_facts = lambda new, who: searched.append(new.text) or similar(new, who)
+        learn(engine, "I like tea. I like rum. I like milk.")
+        assert searched == []  # of one relation: only what is exclusive can contradict
+        learn(engine, "I own cups")
+        assert searched == ["User owns cups."]
+
+
 def test_what_says_the_same_is_kept_once():
     model = learner(
         {
@@ -246,7 +258,8 @@ def test_what_says_the_same_is_kept_once():
         },
         lambda new, older: ["same"] * len(older),
     )
-    with make_engine(chat_model=model) as engine:
+    clock = FixedClock(START.replace(microsecond=123))  # finer than what is stored
+    with make_engine(chat_model=model, clock=clock) as engine:
         learn(engine, "I am named Ann")
         learn(engine, "my name is Ann")
         assert told(engine) == ["User is named Ann."]

@@ -36,6 +36,18 @@ def test_two_people_are_known_by_what_they_said_themselves(capsys):
             'User lives in Bern. (still; "I moved to Bern")',
             'User likes hiking. (still; "I like hiking")',
         ],
+        "what the nightly job merged": ["The tests of the shop take 12 minutes."],
+        "notes of tools after an undo": [
+            "week 3: The tests of the shop take 120 minutes.",
+            "week 2: - The tests of the shop take **12** minutes",
+            "week 1: The tests of the shop take 12 minutes.",
+        ],
+        "records after ann was forgotten": [
+            "2 of everyone (llm_extract)",
+            "3 of everyone (tool)",
+            "1 of bob (llm_extract)",
+        ],
+        "files that still hold what ann said": [],
     }
     for never in ("Paris", "hates", "breakfast", "hunter22"):
         assert never not in told

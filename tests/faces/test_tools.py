@@ -256,3 +256,33 @@ class TestForgetUnit(Forget, ToolsUnitTests):
 
 class TestForgetIntegration(Forget, ToolsIntegrationTests):
     pass
+
+
+def test_an_admin_s_agent_may_consolidate_and_nobody_else_s_in_a_run(engine):
+    (tool,) = memory_tools(engine, admin=True)[3:]
+    text = "The staging server runs in Frankfurt and has eight cores."
+    engine.add_texts([text, text])
+    assert tool.invoke({}) == "Nothing was changed; this would be: 1 hidden, 0 merged, 0 folded."
+    assert len(engine.search("staging").hits) == 2
+    assert "only an admin" in tool.invoke({"dry_run": False}, ANN)
+    assert len(engine.search("staging").hits) == 2
+    answer = called(tool, {}, dry_run=False)
+    assert answer.content == "Done: 1 hidden, 0 merged, 0 folded."
+    (entry,) = answer.artifact["entries"]
+    assert len(engine.search("staging").hits) == 1
+    engine.undo(entry["revision"])
+    assert len(engine.search("staging").hits) == 2
+
+
+async def test_consolidating_does_not_block_the_loop(engine):
+    tool = memory_tools(engine, admin=True)[-1]
+    assert "0 hidden" in await tool.ainvoke({"dry_run": False, "fold": True})
+
+
+def test_consolidating_is_offered_to_admins_only():
+    names = ["memory_search", "memory_save", "memory_forget"]
+    with make_engine() as engine:
+        assert [tool.name for tool in memory_tools(engine)] == names
+        assert len(memory_tools(engine, writes=False, admin=True)) == 1
+        engine.actor = Actor("ann")
+        assert [tool.name for tool in memory_tools(engine, admin=True)] == names

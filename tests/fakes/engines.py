@@ -28,13 +28,13 @@ def make_engine(
     read_only: bool = False,
     **settings: Any,
 ) -> MemoryEngine:
-    """Return an engine that has not synced yet, tries an embedder once, starts no worker
-    and reads nothing into the graph by itself."""
+    """Return an engine that has not synced, tries an embedder once and does nothing by itself."""
     given = {
         "stat_interval_seconds": 0,
         "embedding_attempts": 1,
         "worker": "off",
         "graph_learning": "off",
+        "consolidate_at": None,
         **settings,
     }
     return MemoryEngine(

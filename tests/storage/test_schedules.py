@@ -3,10 +3,11 @@
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
+import tzlocal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from langchain_memengine.storage.schedules import last_day, next_run
+from langchain_memengine.storage.schedules import last_day, local_timezone, next_run
 
 BERLIN, NEW_YORK = "Europe/Berlin", "America/New_York"
 
@@ -69,3 +70,23 @@ def test_each_local_day_has_one_run(after, at, zone):
     assert timedelta(hours=22) < second - first < timedelta(hours=26)
     assert last_day(second, at, zone) - last_day(first, at, zone) == timedelta(days=1)
     assert last_day(second - timedelta(microseconds=1), at, zone) == last_day(first, at, zone)
+
+
+@pytest.mark.parametrize("zone", [BERLIN, NEW_YORK])
+def test_the_zone_of_the_machine_has_a_name(monkeypatch, zone):
+    monkeypatch.setenv("TZ", zone)
+    tzlocal.reload_localzone()
+    try:
+        assert local_timezone() == zone
+    finally:
+        monkeypatch.undo()
+        tzlocal.reload_localzone()
+
+
+def test_without_a_name_it_is_utc(monkeypatch, caplog):
+    def unknown():
+        raise LookupError("nothing is set")
+
+    monkeypatch.setattr(tzlocal, "get_localzone_name", unknown)
+    assert local_timezone() == "UTC"
+    assert "nothing is set" in caplog.text

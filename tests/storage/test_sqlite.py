@@ -16,6 +16,7 @@ from tests.storage.contract_boundaries import BoundaryContract
 from tests.storage.contract_chunks import ChunkContract, EmbeddingContract
 from tests.storage.contract_conversations import CommitContract, MessageContract, SessionContract
 from tests.storage.contract_experiences import ExperienceContract, ExperiencesOfStoresContract
+from tests.storage.contract_hiding import HidingContract
 from tests.storage.contract_items import ItemContract
 from tests.storage.contract_jobs import JobContract, JobHistoryContract, ScheduleContract
 from tests.storage.contract_records import RecordContract
@@ -49,6 +50,10 @@ class TestChunks(OnFileAndInMemory, ChunkContract):
 
 
 class TestEmbeddings(OnFileAndInMemory, EmbeddingContract):
+    pass
+
+
+class TestHiding(OnFileAndInMemory, HidingContract):
     pass
 
 

@@ -14,7 +14,7 @@ from langchain_memengine.types import (
     Fact,
 )
 from langchain_memengine.workspace.files import UnreadableFileError
-from langchain_memengine.workspace.notes import DiskNotes, Workspace, fact_hash
+from langchain_memengine.workspace.notes import DiskNotes, Workspace, append_digest, fact_hash
 
 NOW = datetime(2026, 5, 19, 14, 5, tzinfo=UTC)
 NAIVE = NOW.replace(tzinfo=None)
@@ -66,6 +66,19 @@ def test_daily_entries_are_filed_by_utc(notes):
     tokyo = datetime(2026, 5, 20, 1, 30, tzinfo=timezone(timedelta(hours=9)))
     assert Workspace(notes).append_daily(tokyo, "s", "b") == "daily/2026-05-19.md"
     assert notes.read("daily/2026-05-19.md").startswith("## 16:30 — s\n")
+
+
+@pytest.mark.parametrize(("folder", "name"), [("", "DREAMS.md"), ("ann", "users/ann/DREAMS.md")])
+def test_a_digest_is_added_once_between_marks(notes, folder, name):
+    for _ in range(2):
+        assert append_digest(notes, folder, NOW, "tidied", "- one", record="r1") == name
+    body = "- two <!-- /record:r2 -->"
+    append_digest(notes, folder, NOW, "tidied", body, record="r2")
+    assert notes.read(name) == (
+        "<!-- record:r1 -->\n## 2026-05-19 14:05 — tidied\n\n- one\n<!-- /record:r1 -->\n\n"
+        "<!-- record:r2 -->\n## 2026-05-19 14:05 — tidied\n\n- two &lt;!-- /record:r2 -->\n"
+        "<!-- /record:r2 -->\n"
+    )
 
 
 @pytest.mark.parametrize(
