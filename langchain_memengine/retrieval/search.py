@@ -27,8 +27,9 @@ from langchain_memengine.retrieval.hiding import HiddenPairs
 from langchain_memengine.retrieval.legs import VectorLeg
 from langchain_memengine.retrieval.mentions import with_mentions
 from langchain_memengine.retrieval.partitions import Partitions
-from langchain_memengine.retrieval.query import Place, Query, RankedView, Stopwatch
+from langchain_memengine.retrieval.query import Place, Query, RankedView, Stopwatch, Vantage
 from langchain_memengine.retrieval.separation import trusting
+from langchain_memengine.retrieval.staleness import KnownCounters
 from langchain_memengine.retrieval.validity import Validity
 from langchain_memengine.retrieval.vector_index import ChromaIndex
 from langchain_memengine.retrieval.view import View
@@ -71,6 +72,7 @@ class Searcher:
         self._branches = Branches()
         self._graph = graph
         self._validity = Validity()
+        self._counters = KnownCounters(database, config.max_staleness_seconds)
         self._hidden = HiddenPairs()
 
     def search(self, query: Query) -> SearchResult:
@@ -146,7 +148,8 @@ class Searcher:
             named: Ids of the graph's entities that it names.
         """
         words = self._splitter.query(query.text[-MAX_QUERY_CHARS:])[-MAX_QUERY_WORDS:]
-        counters = tx.counters()
+        # Whoever looks back from a branch or a time says so by it, and not what time it is.
+        counters = self._counters.at(tx, query.now if query.vantage == Vantage() else None)
         model, degraded = self._model(tx, counters) if vector is not None else (None, [])
         with self._partitions.lock:
             view = self._partitions.view(tx, counters, query.partitions, model)
@@ -260,6 +263,9 @@ class Searcher:
         """Return Chroma's nearest chunk numbers by partition.
 
         ``None`` while it is catching up, and for more than its search looks at.
+
+        Raises:
+            StorageError: It failed.
         """
         if self._chroma is None or fetch_k > EF_SEARCH:
             return None
@@ -268,6 +274,7 @@ class Searcher:
         for partition in stale:
             follower.want(partition.key, model)
         if stale:
+            index.require_reachable()
             return None
         nearest = [index.nearest(p.key, model, p.changes, vector, fetch_k) for p in view.partitions]
         found = [nums for nums in nearest if nums is not None]
