@@ -158,8 +158,14 @@ class MemEngineConfig(BaseModel):
     )
     database_url: str | None = Field(
         None,
-        description="SQLAlchemy URL: `sqlite:///PATH`, `postgresql+psycopg://…` or "
-        "`mysql+pymysql://…`; default: SQLite in `.memengine/`, in memory without a root.",
+        description="SQLAlchemy URL: `sqlite:///PATH`, `postgresql+psycopg://…`, "
+        "`mysql+pymysql://…`, or `clickhousedb://…` beside `jobs_url`; default: SQLite in "
+        "`.memengine/`, in memory without a root.",
+    )
+    jobs_url: str | None = Field(
+        None,
+        description="Beside ClickHouse: SQLAlchemy URL of the database for all that needs "
+        "transactions; default: SQLite in `.memengine/`.",
     )
     graph_url: str | None = Field(
         None,

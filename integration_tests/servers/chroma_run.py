@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import subprocess
 import sys
 import time
@@ -10,6 +9,8 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from integration_tests.servers.starting import free_port
 
 START_SECONDS = 60
 
@@ -25,9 +26,7 @@ class ChromaRun:
     """
 
     def __init__(self, folder: Path) -> None:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = int(probe.getsockname()[1])
+        self.port = free_port()
         where = ["--path", str(folder), "--host", "127.0.0.1", "--port", str(self.port)]
         self._command = [sys.executable, "-c", _PROGRAM, *where]
         self.start()

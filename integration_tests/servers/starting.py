@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -23,6 +24,13 @@ def unavailable(name: str, reason: str) -> None:
     if name in os.environ.get("MEMENGINE_REQUIRE_SERVERS", "").split(","):
         pytest.fail(f"{name} is required here: {reason}")
     pytest.skip(reason)
+
+
+def free_port() -> int:
+    """Return a port of the loopback interface that nobody listens to."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 class PostgresServer:

@@ -191,6 +191,7 @@ def _config(embeddings: str | None, **settings: Any) -> Any:
     return load_config(
         **{"sources": {}, **settings, **chosen},
         database_url=None,
+        jobs_url=None,
         chroma_url=None,
         vector_search="exact",
         sync_on_open=False,

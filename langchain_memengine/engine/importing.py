@@ -317,6 +317,6 @@ def _put_record(
 ) -> None:
     records.put(tx, record)
     known = revisions.known(tx, [revision.id for revision in past])
-    revisions.add(tx, [revision for revision in past if revision.id not in known])
+    revisions.put(tx, [revision for revision in past if revision.id not in known])
     if over:
         supersessions.replace(tx, record.id, over)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from langchain_memengine.config import MemEngineConfig
 from langchain_memengine.engine.graphing import graph_store
+from langchain_memengine.engine.state_store import state_store
 from langchain_memengine.errors import ConfigurationError, StoreLockedError
 from langchain_memengine.graph.knowledge_graph import KnowledgeGraph
 from langchain_memengine.graph.resolution import NameMerge
@@ -43,11 +44,9 @@ from langchain_memengine.retrieval.traffic import Traffic
 from langchain_memengine.retrieval.vector_index import ChromaIndex
 from langchain_memengine.storage import access
 from langchain_memengine.storage.backup import EPOCH
-from langchain_memengine.storage.database import Database
 from langchain_memengine.storage.documents import TableNotes
 from langchain_memengine.storage.job_values import Handler
 from langchain_memengine.storage.locking import IndexLock
-from langchain_memengine.storage.sqlite import file_url
 from langchain_memengine.text.words import WordSplitter
 from langchain_memengine.types import (
     LOCAL_ADMIN,
@@ -125,14 +124,8 @@ class EngineParts:
     def _build(self, closing: ExitStack, spec: EmbeddingsLike | str | None) -> None:
         config = self.config
         layout = self._prepared_layout()
-        url = file_url(layout.state_dir / DATABASE_FILE) if layout else "sqlite://"
-        self._database = Database(
-            config.database_url or url,
-            store_id=config.store_id,
-            now=self._clock(),
-            busy_timeout_ms=config.busy_timeout_ms,
-            read_only=self.read_only,
-        )
+        file = layout.state_dir / DATABASE_FILE if layout else None
+        self._database = state_store(config, file, self._clock(), read_only=self.read_only)
         closing.callback(self._database.close)
         graph = graph_store(config, layout, self._clock, read_only=self.read_only)
         closing.callback(graph.close)

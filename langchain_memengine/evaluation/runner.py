@@ -182,6 +182,7 @@ def _own_settings() -> MemEngineConfig:
     """Return the settings of a store in memory: never those of one that is in use."""
     return load_config(
         database_url=None,
+        jobs_url=None,
         chroma_url=None,
         sources={},
         sync_on_open=False,

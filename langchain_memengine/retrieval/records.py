@@ -261,7 +261,7 @@ def _store(
             quarantines.put(tx, one, after[one].quarantine)
         if after[one].superseded_by != before[one].superseded_by:
             supersessions.replace(tx, one, after[one].superseded_by)
-    revisions.add(
+    revisions.put(
         tx,
         [
             Revision(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from sqlalchemy import ColumnElement, Table, func, select
+from sqlalchemy import ColumnElement, func, select
 
-from langchain_memengine.storage import records
+from langchain_memengine.storage import kept, records
 from langchain_memengine.storage.database import Transaction
 from langchain_memengine.storage.record_values import Place, Quarantine, RecordCount
 from langchain_memengine.storage.schema import (
@@ -77,9 +77,11 @@ def audit(
     of_records = [] if places is None else [records.is_in(places)]
     of_user = [] if everywhere else [experiences.c.user == user]
     redacted = {
-        "records": _redacted(tx, memories, memories.c.text, *of_records),
-        "chunks": _redacted(tx, chunks, chunks.c.text, *of_chunks),
-        "experiences": _redacted(tx, experiences, experiences.c.solution, *of_user),
+        "records": kept.count(tx, memories, memories.c.text.contains(REDACTED), *of_records),
+        "chunks": kept.count(tx, chunks, chunks.c.text.contains(REDACTED), *of_chunks),
+        "experiences": kept.count(
+            tx, experiences, experiences.c.solution.contains(REDACTED), *of_user
+        ),
     }
     return AuditReport(
         tuple(records.counts(tx, places)),
@@ -98,13 +100,3 @@ def _chunk_counts(tx: Transaction, conditions: Sequence[ColumnElement[bool]]) ->
         .order_by(*kind)
     )
     return [ChunkCount(origin, trust, number) for origin, trust, number in rows]
-
-
-def _redacted(
-    tx: Transaction, table: Table, text: ColumnElement[str], *conditions: ColumnElement[bool]
-) -> int:
-    return tx.connection.execute(
-        select(func.count())
-        .select_from(table)
-        .where(table.c.store_id == tx.store_id, text.contains(REDACTED), *conditions)
-    ).scalar_one()

@@ -24,6 +24,8 @@ _TOOLS = {
     "postgresql": "save this one with `pg_dump --format=custom`, restore it with `pg_restore`",
     "mysql": "save this one with `mariadb-dump --single-transaction` (or `mysqldump`)",
     "mariadb": "save this one with `mariadb-dump --single-transaction`",
+    "clickhousedb": "save this one with ClickHouse's `BACKUP DATABASE`, and the one that jobs_url "
+    "names by its own means, both while no engine is open",
 }
 
 EPOCH = "store_epoch"
@@ -57,6 +59,8 @@ def copy_to(database: Database, path: Path) -> None:
         StorageError: The file cannot be written, or the database cannot be copied like this.
     """
     with database.read() as tx, _named(path):
+        if database.clickhouse is not None:
+            raise StorageError(_tools(database.clickhouse.url))
         source = tx.connection.connection.dbapi_connection
         if not isinstance(source, sqlite3.Connection):
             raise StorageError(_tools(tx.connection.engine.url))

@@ -14,8 +14,10 @@ from sqlalchemy.exc import DBAPIError
 
 from langchain_memengine.errors import StorageError
 from langchain_memengine.storage import dialects, migrations
+from langchain_memengine.storage.database import CLICKHOUSE_PAIR
 from langchain_memengine.storage.graph_schema import GRAPH
 from langchain_memengine.storage.migrations import STATE, Schema
+from langchain_memengine.storage.schema import meta
 from langchain_memengine.storage.statements import control
 from langchain_memengine.types import (
     Progress,
@@ -69,6 +71,8 @@ def copy_database(
             raise StorageError("The database to copy from has no memory. Check the URL.")
         for schema in schemas:
             migrations.check(source, schema.migrations, schema.log)
+        if STATE in schemas:
+            _require_all_here(source)
         with _writing(target_url, busy_timeout_ms) as target:
             _require_empty(target, schemas)
             _make_tables(source, target, schemas)
@@ -117,6 +121,14 @@ def _disposed(engine: Engine) -> Iterator[None]:
 
 def _has(connection: Connection, schema: Schema) -> bool:
     return inspect(connection).has_table(schema.log.name)
+
+
+def _require_all_here(source: Connection) -> None:
+    if source.execute(select(meta.c.key).where(meta.c.key == CLICKHOUSE_PAIR)).first():
+        raise StorageError(
+            "Records and messages of this database are in ClickHouse, which is not copied. Use "
+            "`memengine export` and `memengine import`."
+        )
 
 
 def _tables(schemas: Sequence[Schema]) -> list[Table]:

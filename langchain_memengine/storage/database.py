@@ -12,8 +12,9 @@ from typing import overload
 from sqlalchemy import Connection, bindparam, select, update
 from sqlalchemy.exc import DBAPIError
 
-from langchain_memengine.errors import StorageError
+from langchain_memengine.errors import ConfigurationError, StorageError
 from langchain_memengine.storage import dialects, migrations, sqlite
+from langchain_memengine.storage.clickhouse import ClickHouse
 from langchain_memengine.storage.schema import (
     counters,
     meta,
@@ -23,6 +24,9 @@ from langchain_memengine.storage.statements import HotQuery, control
 CHANGES = "changes"
 ACCESSES = "accesses"
 COMMITS = "commits"
+
+CLICKHOUSE_PAIR = "clickhouse_pair"
+"""Key of a store whose records are in ClickHouse; what they know it by there."""
 
 MAX_IDLE_READERS = 8
 """Connections that are kept for reading while nobody reads; more threads open more."""
@@ -74,12 +78,16 @@ class Transaction:
     Attributes:
         connection: The SQLAlchemy connection; not to be used outside ``storage``.
         store_id: The store all statements are about.
+        clickhouse: Where records, revisions and messages are, if not here; see ``kept``.
         queued_jobs: Whether jobs were put that a worker should look for after the commit.
+        has_waiting: Whether something is to be moved to ClickHouse after the commit.
     """
 
     connection: Connection
     store_id: str
+    clickhouse: ClickHouse | None = None
     queued_jobs: bool = False
+    has_waiting: bool = False
     _taken: dict[str, int] = field(default_factory=dict)
 
     @property
@@ -139,6 +147,7 @@ class Database:
     """A database of one store: its state, unless another schema is named.
 
     Attributes:
+        clickhouse: Where records, revisions and messages are, if not here.
         on_queued_jobs: Called after a commit that put jobs.
         writes: How many transactions were committed here.
     """
@@ -162,6 +171,7 @@ class Database:
         """
         self.store_id = store_id
         self.read_only = read_only
+        self.clickhouse: ClickHouse | None = None
         self.on_queued_jobs: Callable[[], None] = _tell_nobody
         self.writes = 0
         self._schema = schema
@@ -185,12 +195,26 @@ class Database:
                 migrations.check(tx.connection, steps, log)
                 if self._schema.counts_changes:
                     _require_counters(tx.connection, self.store_id)
+                    self._require_records_here(tx)
         else:
             # Processes that open an empty server at the same time must not make tables twice.
             with self._writing(log.name) as connection:
                 migrations.migrate(connection, to_ms(now), steps, log)
                 if self._schema.counts_changes:
                     _ensure_counters(connection, self.store_id)
+                    self._require_records_here(Transaction(connection, self.store_id))
+
+    def _require_records_here(self, tx: Transaction) -> None:
+        """Refuse a store whose records would seem to be lost.
+
+        Raises:
+            ConfigurationError: They are in ClickHouse.
+        """
+        if tx.get_meta(CLICKHOUSE_PAIR) is not None:
+            raise ConfigurationError(
+                f"The records of the store {self.store_id!r} are in ClickHouse. Name that in "
+                "database_url, and this database in jobs_url."
+            )
 
     @contextlib.contextmanager
     def read(self) -> Iterator[Transaction]:
@@ -203,7 +227,7 @@ class Database:
         with self._gate, self._named_errors():
             connection = self._begun_reader()
             try:
-                yield Transaction(connection, self.store_id)
+                yield Transaction(connection, self.store_id, self.clickhouse)
                 control(connection, "COMMIT")
             except BaseException:
                 _close(connection)
@@ -255,7 +279,7 @@ class Database:
             raise StorageError("This engine was opened with read_only=True; nothing was stored.")
         lock = f"{self._schema.log.name} {self.store_id}" if alone else None
         with self._writing(lock) as connection:
-            tx = Transaction(connection, self.store_id)
+            tx = Transaction(connection, self.store_id, self.clickhouse)
             yield tx
         self.writes += 1
         if tx.queued_jobs:

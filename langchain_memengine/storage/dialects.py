@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Protocol
 
 from sqlalchemy import URL, Connection, Engine, Insert, Select, Table, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from langchain_memengine.errors import ConfigurationError, StorageError
-from langchain_memengine.storage import mysql, postgresql, sqlite
+from langchain_memengine.storage import clickhouse, mysql, postgresql, sqlite
 
 
 class Dialect(Protocol):
@@ -67,6 +67,16 @@ _SUPPORTED: Mapping[str, Dialect] = {
 }
 
 
+def is_transactional(database_url: str) -> bool:
+    """Return whether a database has transactions, and so can hold all of a store.
+
+    Raises:
+        ConfigurationError: The URL is malformed.
+    """
+    with _well_formed():
+        return make_url(database_url).get_backend_name() != clickhouse.BACKEND
+
+
 def connect(database_url: str, *, busy_timeout_ms: int, read_only: bool = False) -> Engine:
     """Return an engine with the settings the store's promises need.
 
@@ -75,20 +85,34 @@ def connect(database_url: str, *, busy_timeout_ms: int, read_only: bool = False)
         MissingDependencyError: The driver of the database is not installed.
         StorageError: Read-only, and there is no such file.
     """
-    try:
+    if not is_transactional(database_url):
+        raise ConfigurationError(
+            "ClickHouse has no transactions: it holds records, revisions and messages beside a "
+            "database that has, and nothing else. Name it in database_url and the other one in "
+            "jobs_url; graph_url and `memengine migrate` do not take it."
+        )
+    with _well_formed():
         url = make_url(database_url)
         if url.drivername in _SUPPORTED:
             dialect = _SUPPORTED[url.drivername]
             return dialect.connect(url, busy_timeout_ms=busy_timeout_ms, read_only=read_only)
+    raise ConfigurationError(
+        f"Unsupported database {url.drivername!r}. Supported: sqlite:///PATH, "
+        "postgresql+psycopg://USER@HOST/NAME, mysql+pymysql://USER@HOST/NAME (MariaDB as well); "
+        "clickhousedb://USER@HOST/NAME for records and messages."
+    )
+
+
+@contextmanager
+def _well_formed() -> Iterator[None]:
+    """Say so where a URL is none."""
+    try:
+        yield
     except (ArgumentError, ValueError) as error:  # a port that is no number is a ValueError
         # The URL itself is not shown: it may hold a password.
         raise ConfigurationError(
             f"database_url is no database URL ({error}). Example: sqlite:///memory.sqlite"
         ) from error
-    raise ConfigurationError(
-        f"Unsupported database {url.drivername!r}. Supported: sqlite:///PATH, "
-        "postgresql+psycopg://USER@HOST/NAME, mysql+pymysql://USER@HOST/NAME (MariaDB as well)."
-    )
 
 
 def dialect_of(engine: Engine) -> Dialect:

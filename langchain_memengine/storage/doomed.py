@@ -10,14 +10,14 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Table, or_, select, true
 
-from langchain_memengine.storage import records
+from langchain_memengine.storage import kept, records
 from langchain_memengine.storage.conversation_schema import (
-    archived_messages,
     messages,
     session_recalls,
     sessions,
 )
 from langchain_memengine.storage.database import Transaction, to_ms
+from langchain_memengine.storage.messages import archiving_commits
 from langchain_memengine.storage.record_values import MemoryRecord, Place
 from langchain_memengine.storage.schema import (
     chunks,
@@ -145,11 +145,8 @@ def chunks_of_messages(tx: Transaction, found: Iterable[DoomedMessage]) -> list[
     keys = [message.key for message in found]
     known: dict[int, DoomedChunk] = {}
     for batch in batches(keys):
-        rows = tx.connection.execute(
-            select(messages.c.owner, messages.c.thread_id, messages.c.message_id).where(
-                messages.c.store_id == tx.store_id, messages.c.key.in_(batch)
-            )
-        )
+        which = (messages.c.owner, messages.c.thread_id, messages.c.message_id)
+        rows = _rows(tx, messages, which, None, messages.c.key.in_(batch))
         for owner, thread_id, message_id in rows:
             of_thread = (chunks.c.thread_id == thread_id) & (chunks.c.owner == owner)
             known.update(
@@ -173,22 +170,18 @@ def chunks_of_paths(tx: Transaction, workspace_id: str, paths: Sequence[str]) ->
 
 def owners_of_messages(tx: Transaction, prefix: str) -> frozenset[str]:
     """Return the owners of messages that begin with a prefix."""
-    rows = tx.connection.execute(
-        select(messages.c.owner)
-        .where(messages.c.store_id == tx.store_id, begins_with(messages.c.owner, prefix))
-        .distinct()
-    )
+    of_store = messages.c.store_id == tx.store_id
+    found = select(messages.c.owner).where(of_store, begins_with(messages.c.owner, prefix))
+    rows = kept.rows(tx, messages, found.distinct())
     return frozenset(owner for (owner,) in rows)
 
 
 def old_archive(tx: Transaction, before: datetime, owners: Collection[str] | None) -> Doomed:
     """Return the messages that were archived before a time, with their chunks."""
-    is_archived = messages.c.key.in_(
-        select(archived_messages.c.message_key).where(archived_messages.c.store_id == tx.store_id)
-    )
     is_old = messages.c.created_at < to_ms(before)
-    rows = _rows(tx, messages, _MESSAGE, owners, is_archived, is_old)
-    found = Doomed(messages=[DoomedMessage(*row) for row in rows])
+    old = [DoomedMessage(*row) for row in _rows(tx, messages, _MESSAGE, owners, is_old)]
+    archived = archiving_commits(tx, [message.key for message in old])
+    found = Doomed(messages=[message for message in old if message.key in archived])
     found.chunks = chunks_of_messages(tx, found.messages)
     return found
 
@@ -315,7 +308,7 @@ def _rows(
 ) -> Iterator[Any]:
     of_owners = true() if owners is None else table.c.owner.in_(list(owners))
     statement = select(*columns).where(table.c.store_id == tx.store_id, of_owners, *conditions)
-    yield from tx.connection.execute(statement)
+    yield from kept.rows(tx, table, statement)
 
 
 def _holding_recalls(

@@ -6,18 +6,19 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, Table, func, or_, select, true
+from sqlalchemy import ColumnElement, Table, or_, select, true
 
 from langchain_memengine.storage import chunks as chunk_rows
+from langchain_memengine.storage import kept
 from langchain_memengine.storage.chunk_values import StoredChunk
 from langchain_memengine.storage.conversation_schema import (
-    archived_messages,
     history_messages,
     messages,
     sessions,
 )
 from langchain_memengine.storage.database import Transaction
 from langchain_memengine.storage.item_schema import store_items
+from langchain_memengine.storage.messages import in_archive
 from langchain_memengine.storage.schema import (
     chunks,
     experiences,
@@ -75,23 +76,10 @@ def words_of(tx: Transaction, sources: Collection[str]) -> list[str]:
 
 def archive(tx: Transaction, owners: Collection[str]) -> list[ExportedMessage]:
     """Return the archived messages of these owners, in the order of archiving."""
-    rows = tx.connection.execute(
-        select(
-            archived_messages.c.commit_id,
-            messages.c.owner,
-            messages.c.thread_id,
-            messages.c.message_id,
-            messages.c.body,
-        )
-        .join(
-            messages,
-            (messages.c.store_id == archived_messages.c.store_id)
-            & (messages.c.key == archived_messages.c.message_key),
-        )
-        .where(messages.c.store_id == tx.store_id, messages.c.owner.in_(list(owners)))
-        .order_by(archived_messages.c.num)
-    )
-    return [ExportedMessage(*row) for row in rows]
+    return [
+        ExportedMessage(commit_id, one.owner, one.thread_id, one.message_id, one.body)
+        for commit_id, one in in_archive(tx, messages.c.owner.in_(list(owners)))
+    ]
 
 
 def kept_elsewhere(tx: Transaction, owner: str, user: str, shared: str | None) -> dict[str, int]:
@@ -114,11 +102,4 @@ def kept_elsewhere(tx: Transaction, owner: str, user: str, shared: str | None) -
     if shared is not None:
         kinds["messages of several users"] = (messages, begins_with(messages.c.owner, shared))
         kinds["items of stores"] = (store_items, true())
-    return {
-        kind: tx.connection.execute(
-            select(func.count())
-            .select_from(table)
-            .where(table.c.store_id == tx.store_id, condition)
-        ).scalar_one()
-        for kind, (table, condition) in kinds.items()
-    }
+    return {kind: kept.count(tx, *counted) for kind, counted in kinds.items()}

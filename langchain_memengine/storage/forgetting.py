@@ -12,6 +12,7 @@ from sqlalchemy import Table, delete, select, update
 from langchain_memengine.storage import chunks as chunk_rows
 from langchain_memengine.storage import (
     hidden_chunks,
+    kept,
     quarantines,
     records,
     revisions,
@@ -89,7 +90,7 @@ def _remove_messages(tx: Transaction, found: Sequence[DoomedMessage], *, keep_hi
     keys = [message.key for message in found]
     _remove_where(tx, archived_messages, archived_messages.c.message_key, keys)
     if keep_history:
-        kept = {
+        in_history = {
             key
             for batch in batches(keys)
             for key in tx.connection.execute(
@@ -99,10 +100,10 @@ def _remove_messages(tx: Transaction, found: Sequence[DoomedMessage], *, keep_hi
                 )
             ).scalars()
         }
-        keys = [key for key in keys if key not in kept]
+        keys = [key for key in keys if key not in in_history]
     else:
         _remove_where(tx, history_messages, history_messages.c.message_key, keys)
-    return _remove_where(tx, messages, messages.c.key, keys)
+    return kept.remove(tx, messages, keys)
 
 
 def _blank_jobs(tx: Transaction, nums: Sequence[int], now: datetime) -> int:

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import delete, insert, select
+from sqlalchemy import ColumnElement, delete, insert, select
 
+from langchain_memengine.storage import kept
 from langchain_memengine.storage.conversation_schema import (
     archived_messages,
     history_messages,
@@ -87,21 +88,43 @@ def archiving_commits(tx: Transaction, keys: Sequence[str]) -> dict[str, set[str
 
 def archived(tx: Transaction, thread_id: str, owners: Collection[str]) -> list[ArchivedMessage]:
     """Return what a conversation archived, in the order of archiving, on all its branches."""
-    rows = tx.connection.execute(
-        select(archived_messages.c.commit_id, messages.c.message_id, messages.c.body)
-        .join(
-            messages,
-            (messages.c.store_id == archived_messages.c.store_id)
-            & (messages.c.key == archived_messages.c.message_key),
+    of_thread = messages.c.thread_id == thread_id
+    return [
+        ArchivedMessage(commit_id, message.message_id, message.body)
+        for commit_id, message in in_archive(tx, of_thread, messages.c.owner.in_(list(owners)))
+    ]
+
+
+def in_archive(
+    tx: Transaction, *conditions: ColumnElement[bool]
+) -> list[tuple[str, StoredMessage]]:
+    """Return archived messages with the commits that archived them, in the order of archiving.
+
+    Args:
+        tx: A view of the database.
+        *conditions: Which messages.
+    """
+    columns = (messages.c.owner, messages.c.thread_id, messages.c.message_id, messages.c.body)
+    of_store = messages.c.store_id == tx.store_id
+    rows = kept.rows(tx, messages, select(messages.c.key, *columns).where(of_store, *conditions))
+    found = {
+        row.key: StoredMessage(row.owner, row.thread_id, row.message_id, row.body) for row in rows
+    }
+    links = [
+        link
+        for batch in batches(list(found))
+        for link in tx.connection.execute(
+            select(
+                archived_messages.c.num,
+                archived_messages.c.commit_id,
+                archived_messages.c.message_key,
+            ).where(
+                archived_messages.c.store_id == tx.store_id,
+                archived_messages.c.message_key.in_(batch),
+            )
         )
-        .where(
-            messages.c.store_id == tx.store_id,
-            messages.c.thread_id == thread_id,
-            messages.c.owner.in_(list(owners)),
-        )
-        .order_by(archived_messages.c.num)
-    )
-    return [ArchivedMessage(*row) for row in rows]
+    ]
+    return [(commit_id, found[key]) for _, commit_id, key in sorted(links)]
 
 
 def add_to_history(tx: Transaction, new: Sequence[StoredMessage], *, now: datetime) -> None:
@@ -128,51 +151,41 @@ def add_to_history(tx: Transaction, new: Sequence[StoredMessage], *, now: dateti
 
 def history(tx: Transaction, owner: str, thread_id: str) -> list[str]:
     """Return the bodies of a history's messages, oldest first."""
-    return list(
-        tx.connection.execute(
-            select(messages.c.body)
-            .join(
-                history_messages,
-                (messages.c.store_id == history_messages.c.store_id)
-                & (messages.c.key == history_messages.c.message_key),
-            )
-            .where(
-                history_messages.c.store_id == tx.store_id,
-                history_messages.c.owner == owner,
-                history_messages.c.thread_id == thread_id,
-            )
-            .order_by(history_messages.c.num)
-        ).scalars()
-    )
+    mine = _is_of_history(tx, owner, thread_id)
+    in_order = select(history_messages.c.message_key).where(mine).order_by(history_messages.c.num)
+    keys = list(tx.connection.execute(in_order).scalars())
+    bodies: dict[str, str] = {}
+    for batch in batches(keys):
+        of_batch = (messages.c.store_id == tx.store_id) & messages.c.key.in_(batch)
+        rows = kept.rows(tx, messages, select(messages.c.key, messages.c.body).where(of_batch))
+        bodies.update({row.key: row.body for row in rows})
+    return [bodies[key] for key in keys if key in bodies]
 
 
 def clear_history(tx: Transaction, owner: str, thread_id: str) -> None:
     """Remove a history; messages that the archive holds as well stay there."""
-    mine = (
+    mine = _is_of_history(tx, owner, thread_id)
+    keys = list(tx.connection.execute(select(history_messages.c.message_key).where(mine)).scalars())
+    tx.connection.execute(delete(history_messages).where(mine))
+    archived_keys = archiving_commits(tx, keys)
+    kept.remove(tx, messages, [key for key in keys if key not in archived_keys])
+
+
+def _is_of_history(tx: Transaction, owner: str, thread_id: str) -> ColumnElement[bool]:
+    return (
         (history_messages.c.store_id == tx.store_id)
         & (history_messages.c.owner == owner)
         & (history_messages.c.thread_id == thread_id)
     )
-    keys = list(tx.connection.execute(select(history_messages.c.message_key).where(mine)).scalars())
-    tx.connection.execute(delete(history_messages).where(mine))
-    archived_keys = archiving_commits(tx, keys)
-    unused = [key for key in keys if key not in archived_keys]
-    for batch in batches(unused):
-        tx.connection.execute(
-            delete(messages).where(messages.c.store_id == tx.store_id, messages.c.key.in_(batch))
-        )
 
 
 def _put(tx: Transaction, new: Sequence[StoredMessage], now: datetime) -> None:
     by_key = {message.key: message for message in new}
     known: set[str] = set()
     for batch in batches(list(by_key)):
+        of_batch = (messages.c.store_id == tx.store_id) & messages.c.key.in_(batch)
         known.update(
-            tx.connection.execute(
-                select(messages.c.key).where(
-                    messages.c.store_id == tx.store_id, messages.c.key.in_(batch)
-                )
-            ).scalars()
+            key for (key,) in kept.rows(tx, messages, select(messages.c.key).where(of_batch))
         )
     rows = [
         {
@@ -187,8 +200,7 @@ def _put(tx: Transaction, new: Sequence[StoredMessage], now: datetime) -> None:
         for key, message in by_key.items()
         if key not in known
     ]
-    if rows:
-        tx.connection.execute(insert(messages), rows)
+    kept.put(tx, messages, rows)
 
 
 def _history_ids(
@@ -199,9 +211,7 @@ def _history_ids(
         for batch in batches(message_ids)
         for found in tx.connection.execute(
             select(history_messages.c.message_id).where(
-                history_messages.c.store_id == tx.store_id,
-                history_messages.c.owner == owner,
-                history_messages.c.thread_id == thread_id,
+                _is_of_history(tx, owner, thread_id),
                 history_messages.c.message_id.in_(batch),
             )
         ).scalars()

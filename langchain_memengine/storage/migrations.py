@@ -14,6 +14,7 @@ from langchain_memengine.storage import (
     item_schema,
     quarantine_schema,
     schema,
+    waiting_schema,
 )
 from langchain_memengine.storage.schema import (
     schema_migrations,
@@ -65,6 +66,11 @@ def m009_quarantines(connection: Connection) -> None:
     schema.metadata.create_all(connection, tables=quarantine_schema.QUARANTINE_TABLES)
 
 
+def m010_waiting(connection: Connection) -> None:
+    """Create the table of what has yet to go to ClickHouse."""
+    schema.metadata.create_all(connection, tables=waiting_schema.WAITING_TABLES)
+
+
 MIGRATIONS: Sequence[Migration] = (
     ("m001_initial", m001_initial),
     ("m002_jobs", m002_jobs),
@@ -74,6 +80,7 @@ MIGRATIONS: Sequence[Migration] = (
     ("m007_items", m007_items),
     ("m008_hidden_chunks", m008_hidden_chunks),
     ("m009_quarantines", m009_quarantines),
+    ("m010_waiting", m010_waiting),
 )
 
 

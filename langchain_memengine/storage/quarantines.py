@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from sqlalchemy import ColumnElement, delete, select
 
-from langchain_memengine.storage import dialects
+from langchain_memengine.storage import dialects, kept
 from langchain_memengine.storage.database import Transaction, from_ms, to_ms
 from langchain_memengine.storage.quarantine_schema import quarantines
 from langchain_memengine.storage.record_values import RECORD_PREFIX, Quarantine
@@ -91,7 +91,7 @@ def hidden_sources(tx: Transaction, known: Sequence[Quarantine] | None = None) -
         ids = select(memories.c.id).where(
             memories.c.store_id == tx.store_id, memories.c.source != "", condition
         )
-        found.update(RECORD_PREFIX + one for one in tx.connection.execute(ids).scalars())
+        found.update(RECORD_PREFIX + one for (one,) in kept.rows(tx, memories, ids))
     return frozenset(found)
 
 

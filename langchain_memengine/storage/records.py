@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import ColumnElement, RowMapping, and_, delete, func, or_, select
+from sqlalchemy import ColumnElement, Row, and_, func, or_, select
 
-from langchain_memengine.storage import dialects
+from langchain_memengine.storage import kept
 from langchain_memengine.storage.database import Transaction, from_ms, to_ms
 from langchain_memengine.storage.record_values import (
     MemoryRecord,
@@ -61,15 +63,12 @@ def put(tx: Transaction, record: MemoryRecord) -> None:
         "updated_at": to_ms(record.updated_at),
         "seq": tx.seq,
     }
-    dialects.upsert(tx.connection, memories, [row])
+    kept.put(tx, memories, [row])
 
 
 def remove(tx: Transaction, ids: Iterable[str]) -> int:
     """Remove records; return how many there were."""
-    removed = 0
-    for batch in batches(list(ids)):
-        of_batch = (memories.c.store_id == tx.store_id) & memories.c.id.in_(batch)
-        removed += tx.connection.execute(delete(memories).where(of_batch)).rowcount
+    removed = kept.remove(tx, memories, ids)
     if removed:
         tx.touch()
     return removed
@@ -120,16 +119,25 @@ def counts(tx: Transaction, places: Sequence[Place] | None) -> list[RecordCount]
     kind = (memories.c.scope, memories.c.owner, memories.c.origin, memories.c.trust)
     times = func.count(), func.min(memories.c.created_at), func.max(memories.c.created_at)
     conditions = [] if places is None else [is_in(places)]
-    rows = tx.connection.execute(
-        select(*kind, *times)
-        .where(memories.c.store_id == tx.store_id, *conditions)
-        .group_by(*kind)
-        .order_by(*kind)
+    statement = (
+        select(*kind, *times).where(memories.c.store_id == tx.store_id, *conditions).group_by(*kind)
     )
-    return [
-        RecordCount(scope, owner, origin, trust, number, from_ms(first), from_ms(last))
-        for scope, owner, origin, trust, number, first, last in rows
-    ]
+    found: dict[tuple[str, ...], RecordCount] = {}
+    for row in kept.rows(tx, memories, statement):
+        scope, owner, origin, trust, number, first, last = tuple(row)
+        one = RecordCount(scope, owner, origin, trust, number, from_ms(first), from_ms(last))
+        of_kind = (scope, owner, origin, trust)
+        found[of_kind] = _together(found[of_kind], one) if of_kind in found else one
+    return [found[of_kind] for of_kind in sorted(found)]
+
+
+def _together(one: RecordCount, other: RecordCount) -> RecordCount:
+    return replace(
+        one,
+        records=one.records + other.records,
+        first_at=min(one.first_at, other.first_at),
+        last_at=max(one.last_at, other.last_at),
+    )
 
 
 def is_in(places: Sequence[Place]) -> ColumnElement[bool]:
@@ -170,17 +178,20 @@ def _wanted(wanted: RecordFilter) -> list[ColumnElement[bool]]:
 def _records(
     tx: Transaction, *conditions: ColumnElement[bool], limit: int | None = None
 ) -> list[MemoryRecord]:
-    rows = tx.connection.execute(
+    statement = (
         select(*_COLUMNS)
         .where(memories.c.store_id == tx.store_id, *conditions)
         .order_by(memories.c.created_at.desc(), memories.c.id)
         .limit(limit)
-    ).mappings()
-    return [_from_row(row) for row in rows]
+    )
+    newest_first = sorted(
+        kept.rows(tx, memories, statement), key=lambda row: (-row.created_at, row.id)
+    )
+    return [_from_row(row) for row in newest_first[:limit]]
 
 
-def _from_row(row: RowMapping) -> MemoryRecord:
-    values = dict(row)
+def _from_row(row: Row[Any]) -> MemoryRecord:
+    values = row._asdict()
     for name in ("created_at", "updated_at", "valid_from", "expires_at"):
         values[name] = from_ms(values[name])
     return MemoryRecord(**{**values, "metadata": json.loads(values["metadata"])})

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
 
-from sqlalchemy import ColumnElement, RowMapping, insert, select, update
+from sqlalchemy import ColumnElement, Row, select
 
 from langchain_memengine.errors import NotFoundError
+from langchain_memengine.storage import kept
 from langchain_memengine.storage.database import Transaction, from_ms, to_ms
-from langchain_memengine.storage.record_values import Revision, state_from_json, state_json
+from langchain_memengine.storage.record_values import (
+    RecordState,
+    Revision,
+    state_from_json,
+    state_json,
+)
 from langchain_memengine.storage.schema import (
     memory_revisions,
 )
@@ -25,8 +33,8 @@ _COLUMNS = (
 )
 
 
-def add(tx: Transaction, new: Sequence[Revision]) -> None:
-    """Store new revisions."""
+def put(tx: Transaction, new: Sequence[Revision]) -> None:
+    """Store revisions, in place of those with their ids."""
     rows = [
         {
             "store_id": tx.store_id,
@@ -40,8 +48,7 @@ def add(tx: Transaction, new: Sequence[Revision]) -> None:
         }
         for revision in new
     ]
-    if rows:
-        tx.connection.execute(insert(memory_revisions), rows)
+    kept.put(tx, memory_revisions, rows)
 
 
 def get(tx: Transaction, revision_id: str) -> Revision:
@@ -61,11 +68,13 @@ def known(tx: Transaction, ids: Sequence[str]) -> set[str]:
     return {
         found
         for batch in batches(ids)
-        for found in tx.connection.execute(
+        for (found,) in kept.rows(
+            tx,
+            memory_revisions,
             select(memory_revisions.c.id).where(
                 memory_revisions.c.store_id == tx.store_id, memory_revisions.c.id.in_(batch)
-            )
-        ).scalars()
+            ),
+        )
     }
 
 
@@ -94,32 +103,20 @@ def forget(tx: Transaction, ids: Iterable[str]) -> int:
 
     The rows stay, so that an undo can say that they were forgotten.
     """
-    forgotten = 0
-    for batch in batches(list(ids)):
-        changed = tx.connection.execute(
-            update(memory_revisions)
-            .where(
-                memory_revisions.c.store_id == tx.store_id,
-                memory_revisions.c.target_id.in_(batch),
-                memory_revisions.c.kind != "forgotten",
-            )
-            .values(kind="forgotten", before=None, after=None)
-        )
-        forgotten += changed.rowcount
-    return forgotten
+    with_words = [found for found in of_records(tx, ids) if found.kind != "forgotten"]
+    nothing = RecordState()
+    put(tx, [replace(one, kind="forgotten", before=nothing, after=nothing) for one in with_words])
+    return len(with_words)
 
 
 def _revisions(tx: Transaction, condition: ColumnElement[bool]) -> list[Revision]:
-    rows = tx.connection.execute(
-        select(*_COLUMNS)
-        .where(memory_revisions.c.store_id == tx.store_id, condition)
-        .order_by(memory_revisions.c.at, memory_revisions.c.id)
-    ).mappings()
-    return [_from_row(row) for row in rows]
+    statement = select(*_COLUMNS).where(memory_revisions.c.store_id == tx.store_id, condition)
+    found = kept.rows(tx, memory_revisions, statement)
+    return [_from_row(row) for row in sorted(found, key=lambda row: (row.at, row.id))]
 
 
-def _from_row(row: RowMapping) -> Revision:
-    values = dict(row)
+def _from_row(row: Row[Any]) -> Revision:
+    values = row._asdict()
     values["at"] = from_ms(values["at"])
     for name in ("before", "after"):
         values[name] = state_from_json(values[name])

@@ -6,9 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, TypeVar, cast
 
-from sqlalchemy import ColumnElement, Connection, Select, func
+from sqlalchemy import Boolean, ColumnElement, Connection, Select, func, literal_column
 from sqlalchemy.engine import Dialect
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.functions import FunctionElement
 
 T = TypeVar("T")
 
@@ -105,7 +108,26 @@ def _as_sqlalchemy_raises(connection: Connection, sql: str, error: Any) -> Excep
 
 def begins_with(column: ColumnElement[str], prefix: str) -> ColumnElement[bool]:
     """Return the condition that a text begins so; ``LIKE`` takes ``a`` for ``A`` on SQLite."""
-    return func.substr(column, 1, len(prefix)) == prefix
+    return _BeginsWith(column, prefix, len(prefix))
+
+
+class _BeginsWith(FunctionElement[bool]):
+    """Whether a text begins with one of so many characters."""
+
+    inherit_cache = True
+    type = Boolean()
+
+
+@compiles(_BeginsWith)
+def _compared(condition: _BeginsWith, compiler: SQLCompiler, **options: Any) -> str:
+    text, prefix, length = condition.clauses
+    return compiler.process(func.substr(text, literal_column("1"), length) == prefix, **options)
+
+
+@compiles(_BeginsWith, "clickhousedb")
+def _started(condition: _BeginsWith, compiler: SQLCompiler, **options: Any) -> str:
+    text, prefix, _ = condition.clauses  # where substr counts bytes
+    return compiler.process(func.startsWith(text, prefix), **options)
 
 
 def matches(column: ColumnElement[str], pattern: str) -> ColumnElement[bool]:

@@ -194,7 +194,7 @@ class StoresContract:
 
     def test_read_only_makes_no_store(self, opened):
         opened(store_id="a")
-        with pytest.raises(StorageError, match="'b'"):
+        with pytest.raises(StorageError, match="b'"):
             opened(store_id="b", read_only=True)
         assert counters(opened(store_id="b")) == Counters(0, 0)
 

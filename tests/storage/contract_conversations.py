@@ -4,12 +4,13 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import func, insert, select
+from sqlalchemy import insert
 
 from langchain_memengine.errors import UnknownCommitError
 from langchain_memengine.storage import (
     commits,
     conversation_schema,
+    kept,
     messages,
     schema,
     sessions,
@@ -178,10 +179,8 @@ class MessageContract:
             return messages.history(tx, owner, thread)
 
     def rows(self, database):
-        stored = conversation_schema.messages
-        of_store = select(func.count()).where(stored.c.store_id == database.store_id)
         with database.read() as tx:
-            return tx.connection.execute(of_store).scalar_one()
+            return kept.count(tx, conversation_schema.messages)
 
     def test_a_message_is_stored_once_and_archived_by_each_branch(self, database):
         self.archive(database, "c1", said("2"), said("1"), said("2"))

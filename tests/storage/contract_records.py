@@ -138,7 +138,7 @@ class RecordContract:
             Revision("1-000000", "add", "b", NOW),
         ]
         with database.write() as tx:
-            revisions.add(tx, new)
+            revisions.put(tx, new)
         with database.write() as tx:
             assert revisions.of_records(tx, ["a"]) == [new[1], new[0]]
             assert revisions.get(tx, "000001") == new[0]

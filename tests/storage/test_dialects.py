@@ -63,6 +63,11 @@ def test_a_url_that_cannot_work_is_named_with_an_example(url):
         Database(url, store_id="a", now=NOW, busy_timeout_ms=0)
 
 
+def test_clickhouse_alone_holds_no_store():
+    with pytest.raises(ConfigurationError, match="jobs_url; graph_url and `memengine migrate`"):
+        Database("clickhousedb://h/x", store_id="a", now=NOW, busy_timeout_ms=0)
+
+
 def test_an_error_about_a_url_does_not_show_its_password():
     with pytest.raises(ConfigurationError) as refused:
         Database("postgresql://me:hunter2@h:p/x", store_id="a", now=NOW, busy_timeout_ms=0)
