@@ -2,8 +2,8 @@
 
     python -m integration_tests.figures
 
-The tests that give them run in parts at the same time: they wait for processes they start, so that
-one part more than there are cores ends soonest.
+The tests that give them run in parts at the same time, more than there are cores: most of them wait
+for processes that they start.
 """
 
 import json
@@ -28,9 +28,8 @@ PARTS = (
         "integration_tests/reliability/test_job_kills.py",
         "integration_tests/reliability/test_fuzzed_files.py",
         "integration_tests/models/test_provider_faults.py",
-        "tests/engine/test_chroma_damage.py",
-        "tests/engine/test_model_machine.py",
     ),
+    ("tests/engine/test_chroma_damage.py", "tests/engine/test_model_machine.py"),
 )
 WITHOUT_FIGURES = "not doctor and not hangs and not worker and not heartbeat and not later"
 """Words in the names of tests that take long and count nothing, and of a second round."""

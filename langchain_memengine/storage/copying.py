@@ -45,7 +45,7 @@ def copy_database(
     busy_timeout_ms: int = 5000,
     progress: Progress | None = None,
 ) -> Copied:
-    """Copy all tables in one transaction: after a failure the target is as empty as before.
+    """Copy all rows in one transaction: after a failure the target has empty tables at most.
 
     Others may read and write the source meanwhile; what they commit after the start is not copied.
 
@@ -64,15 +64,17 @@ def copy_database(
     """
     with ExitStack() as closing:
         source = closing.enter_context(_reading(source_url))
-        target = closing.enter_context(_writing(target_url, busy_timeout_ms))
         schemas = [schema for schema in _SCHEMAS if _has(source, schema)]
         if not schemas:
             raise StorageError("The database to copy from has no memory. Check the URL.")
         for schema in schemas:
             migrations.check(source, schema.migrations, schema.log)
-            _require_empty(target, schema)
-        tables = [table for schema in schemas for table in schema.log.metadata.sorted_tables]
-        _make_tables(source, target, schemas)
+        with _writing(target_url, busy_timeout_ms) as target:
+            _require_empty(target, schemas)
+            _make_tables(source, target, schemas)
+        target = closing.enter_context(_writing(target_url, busy_timeout_ms))
+        _require_empty(target, schemas)
+        tables = _tables(schemas)
         counts = {table.name: _count(source, table) for table in tables}
         _copy_rows(source, target, tables, sum(counts.values()), progress)
         stores = {one for table in tables for one in _store_ids(source, table)}
@@ -117,10 +119,14 @@ def _has(connection: Connection, schema: Schema) -> bool:
     return inspect(connection).has_table(schema.log.name)
 
 
-def _require_empty(target: Connection, schema: Schema) -> None:
+def _tables(schemas: Sequence[Schema]) -> list[Table]:
+    return [table for schema in schemas for table in schema.log.metadata.sorted_tables]
+
+
+def _require_empty(target: Connection, schemas: Sequence[Schema]) -> None:
     """Refuse a database that holds anything; tables that an earlier copy left are empty."""
     there = inspect(target)
-    for table in schema.log.metadata.sorted_tables:
+    for table in _tables(schemas):
         if there.has_table(table.name) and _count(target, table):
             raise StorageError(
                 f"The database to copy to is not empty: its table {table.name} has rows. Nothing "
@@ -129,7 +135,7 @@ def _require_empty(target: Connection, schema: Schema) -> None:
 
 
 def _make_tables(source: Connection, target: Connection, schemas: Sequence[Schema]) -> None:
-    """Make all tables, before the first row: MySQL commits when it makes one.
+    """Make all tables, in a transaction of their own: MySQL commits whenever it makes one.
 
     Row numbers go on where the source is: one that was removed there may not come back here.
     """

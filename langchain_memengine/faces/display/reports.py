@@ -14,6 +14,7 @@ from langchain_memengine.answers import (
 from langchain_memengine.conversation.context import CompactionResult
 from langchain_memengine.conversation.transcript import role_of, tokens_of
 from langchain_memengine.faces.display.sheets import Cell, Sheet, Words, excerpt, table
+from langchain_memengine.knowledge.consolidation_report import Consolidated, ConsolidationReport
 
 _COUNTS = ("indexed", "unchanged", "removed", "chunks", "embedded", "reused", "pending", "tokens")
 
@@ -36,6 +37,25 @@ def stats_sheets(stats: Stats) -> tuple[Sheet, ...]:
     """Return the size of a store."""
     rows = tuple((f.name.replace("_", " "), str(getattr(stats, f.name))) for f in fields(stats))
     return (Sheet("The store", ("", ""), rows),)
+
+
+def consolidation_sheets(report: ConsolidationReport) -> tuple[Sheet, ...]:
+    """Return what is no longer found and what says it all, and the lines that MEMORY.md gets."""
+    counts = ", ".join(f"{number} {action}" for action, number in report.counts.items())
+    others = f", {report.private} in other users' memories" if report.private else ""
+    would = "Nothing was changed yet: " if report.dry_run else ""
+    title = f"{would}{counts}{others}, of {report.examined} examined"
+    done = table(
+        title, ("", "text", "says it all", "undo"), [_entry(one) for one in report.entries]
+    )
+    pinned = [(Words(line),) for line in report.pinned]
+    tables = [table("Lines for MEMORY.md", ("",), pinned)] if pinned else []
+    return (done, *tables)
+
+
+def _entry(one: Consolidated) -> list[Cell]:
+    kept = Words(one.kept_place, f"{one.reason}, similarity {one.similarity:.2f}")
+    return [one.action, Words(excerpt(one.text), one.place), kept, one.revision]
 
 
 def compaction_sheets(result: CompactionResult) -> tuple[Sheet, ...]:

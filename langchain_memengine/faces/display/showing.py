@@ -20,6 +20,7 @@ from langchain_memengine.faces.display import hits, lists, reports
 from langchain_memengine.faces.display.html import html
 from langchain_memengine.faces.display.plain import plain
 from langchain_memengine.faces.display.sheets import Sheet
+from langchain_memengine.knowledge.consolidation_report import ConsolidationReport
 from langchain_memengine.knowledge.fact_history import FactVersion
 from langchain_memengine.retrieval.recall import Recalled
 from langchain_memengine.storage.experience_values import Experience
@@ -36,6 +37,7 @@ _SINGLE: Mapping[type, Callable[[Any], tuple[Sheet, ...]]] = {
     IndexReport: reports.index_sheets,
     Stats: reports.stats_sheets,
     CompactionResult: reports.compaction_sheets,
+    ConsolidationReport: reports.consolidation_sheets,
     Subgraph: lists.subgraph_sheets,
 }
 _LISTED: Mapping[type, Callable[[Sequence[Any]], Sheet]] = {

@@ -28,6 +28,7 @@ from langchain_memengine.conversation.context import CompactionResult
 from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.faces.display import showing
 from langchain_memengine.faces.display.sheets import MAX_ROWS
+from langchain_memengine.knowledge.consolidation_report import Consolidated, ConsolidationReport
 from langchain_memengine.knowledge.fact_history import FactVersion
 from langchain_memengine.retrieval.recall import Recalled
 from langchain_memengine.shown import Shown
@@ -86,6 +87,11 @@ def every_value(text):
         IndexReport(skipped=(FileProblem(text, text),), degraded=(text,)),
         Stats(1, 2, 3, text, 4),
         CompactionResult((HumanMessage(text),), text, (message,), 9, 5, over_limit=True, note=text),
+        ConsolidationReport(
+            (Consolidated("hidden", text, text, "", text, text, text, text, 1.0, 0.9, "v"),),
+            pinned=(text,),
+            degraded=(text,),
+        ),
         Subgraph((entity,), (relation,), {entity.id: 0}, is_cut=True),
         a_job(text),
         Experience("e", "tool_chain", text, {"run": text}, 0.5, (text,), text, text, NOON),
