@@ -89,6 +89,17 @@ def undone(tx: Transaction, ids: Iterable[str]) -> set[str]:
     return {target for target, revision in last.items() if revision.kind == "undo"}
 
 
+def said_again(tx: Transaction, ids: Iterable[str]) -> set[tuple[str, str]]:
+    """Return (record, what says the same in its place) of merges and folds of some records."""
+    return {
+        (revision.target_id, one.new_id)
+        for revision in of_records(tx, ids)
+        if revision.kind in {"merge", "fold"}
+        for one in revision.after.superseded_by
+        if one not in revision.before.superseded_by
+    }
+
+
 def forget(tx: Transaction, ids: Iterable[str]) -> int:
     """Take the words out of all revisions of some records; return how many had any.
 
