@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
 
 from sqlalchemy import ColumnElement, RowMapping, insert, select, update
 
 from langchain_memengine.errors import NotFoundError
 from langchain_memengine.storage.database import Transaction, from_ms, to_ms
-from langchain_memengine.storage.record_values import Revision, state_from_json, state_json
+from langchain_memengine.storage.record_values import (
+    Revision,
+    RevisionKind,
+    state_from_json,
+    state_json,
+)
 from langchain_memengine.storage.schema import (
     memory_revisions,
 )
@@ -76,6 +82,12 @@ def of_records(tx: Transaction, ids: Iterable[str]) -> list[Revision]:
         for batch in batches(list(ids))
         for revision in _revisions(tx, memory_revisions.c.target_id.in_(batch))
     ]
+
+
+def made_at(tx: Transaction, at: datetime, kinds: Collection[RevisionKind]) -> list[Revision]:
+    """Return the revisions of some kinds that were made at a time, to the millisecond."""
+    made = (memory_revisions.c.at == to_ms(at)) & memory_revisions.c.kind.in_(list(kinds))
+    return _revisions(tx, made)
 
 
 def newest(tx: Transaction, ids: Iterable[str]) -> dict[str, str]:
