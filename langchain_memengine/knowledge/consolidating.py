@@ -234,8 +234,7 @@ def _of_chunk(chunk: StoredChunk) -> _Text:
     group = (chunk.scope, chunk.thread_id, chunk.heading)
     at = chunk.event_at or _LONG_AGO
     passage = Passage(chunk.id, chunk.text, group, TRUSTS.index(chunk.trust), at)
-    place = f"{chunk.path or chunk.source}:{chunk.start_line}-{chunk.end_line}"
-    return _Text(passage, (chunk.text_hash,), chunk.owner, place)
+    return _Text(passage, (chunk.text_hash,), chunk.owner, chunk.location)
 
 
 def _entry(found: Duplicate, by_id: Mapping[str, _Text], *, is_note: bool) -> Consolidated:
