@@ -49,8 +49,7 @@ def of_chunk(chunk: StoredChunk) -> ComparedText:
     group = (chunk.scope, chunk.thread_id, chunk.heading)
     at = chunk.event_at or _LONG_AGO
     passage = Passage(chunk.id, chunk.text, group, TRUSTS.index(chunk.trust), at)
-    place = f"{chunk.path or chunk.source}:{chunk.start_line}-{chunk.end_line}"
-    return ComparedText(passage, (chunk.text_hash,), chunk.owner, place)
+    return ComparedText(passage, (chunk.text_hash,), chunk.owner, chunk.location)
 
 
 def entry(found: Duplicate, by_id: Mapping[str, ComparedText], *, is_note: bool) -> Consolidated:

@@ -102,8 +102,8 @@ def test_explain_says_what_stands_in(engine, tmp_path):
     engine.sync()
     (entry,) = engine.consolidate().entries
     reason = engine.explain("staging server", entry.id).reason
-    assert "hidden" in reason
-    assert entry.kept_id[:12] in reason
+    assert reason == "It is hidden: a.md:1-1, which is ranked, says all it says."
+    assert entry.kept_place == "a.md:1-1"
 
 
 @pytest.mark.parametrize(("one", "other"), [("costs 5", "costs 50"), ("is", "is not")])
