@@ -69,6 +69,7 @@ bench: $(BENCH_STAMP) ## Compare with peers, briefly: search, indexes, memory, c
 	$(BIN)/python benchmarks/opening.py --chunks 1000
 	$(BIN)/python benchmarks/store.py --items 1000
 	$(BIN)/python benchmarks/memory.py --chunks 2000
+	$(BIN)/python benchmarks/scaling.py --sizes 500 1000
 	$(BIN)/python benchmarks/syncing.py --files 1000
 	$(BIN)/python benchmarks/watching.py --files 1000
 	$(BIN)/python benchmarks/compaction.py --histories 200

@@ -1,5 +1,6 @@
 """How changes get from the database with transactions to ClickHouse, and what a crash leaves."""
 
+import contextlib
 import logging
 from dataclasses import replace
 from datetime import timedelta
@@ -189,6 +190,19 @@ def test_messages_stand_in_the_order_of_their_links(database):
         assert messages.history(tx, "", "t") == [said[i].body for i in (3, 4, 0, 1, 2)]
         assert [one.message_id for one in messages.archived(tx, "t", [""])] == list("43210")
     assert all(here(database, table) == 0 for table in KEPT)
+
+
+def test_a_store_of_one_database_moves_when_it_is_first_opened_beside_clickhouse(
+    opened, rest, store_id, clickhouse
+):
+    with contextlib.closing(
+        Database(rest, store_id=f"{store_id}-a", now=NOW, busy_timeout_ms=0)
+    ) as before:
+        put(before, record("a"), record("b", "coffee", minutes=-1))
+    after = opened()
+    assert texts(after) == ["tea", "coffee"]
+    assert len(there(clickhouse, after)) == 2
+    assert here(after, memories) == 0
 
 
 # What does not go together

@@ -109,6 +109,11 @@ class MemorySessions:
             )
         return session
 
+    def latest(self, limit: int = 50) -> list[Session]:
+        """Return the user's sessions, newest first, those that were archived too."""
+        with self._database.read() as tx:
+            return session_rows.latest(tx, self._owner, limit=limit)
+
     def search(
         self, session: Session, query: str, k: int | None = None, **options: Any
     ) -> SearchResult:

@@ -60,13 +60,15 @@ def explain(
         )
     found = next((found for found in answer.hits if found.id == chunk_id), None)
     if found is not None:
-        return Explanation(chunk_id, found=True, reason=_why(found), rank=rank, hit=found)
+        return Explanation(
+            chunk_id, found=True, reason=f"Found because {_reasons(found)}", rank=rank, hit=found
+        )
     unseen = None if is_valid else "It is not valid at this time (valid_from, expires_at)."
     unseen = unseen or _why_hidden(stored, everything, aside)
     if unseen is not None:
         return Explanation(chunk_id, found=False, reason=unseen)
     if stand_in is not None and _place(everything, stand_in.num) is not None:
-        reason = f"It is hidden: the memory {stand_in.id}, which is ranked, says all it says."
+        reason = f"It is hidden: {stand_in.location}, which is ranked, says all it says."
         return Explanation(chunk_id, found=False, reason=reason)
     if hit is None:
         place = _place(everything, stored.num)
@@ -76,7 +78,8 @@ def explain(
             else _why_no_hit(everything, query, place, degraded)
         )
         return Explanation(chunk_id, found=False, reason=reason)
-    reason = f"It ranks {rank}, below the {query.k} hits wanted. {_why(hit)}"
+    wanted = f"the best {query.k} were" if query.k > 1 else "only the best one was"
+    reason = f"It ranks {rank}, and {wanted} asked for. What speaks for it: {_reasons(hit)}"
     return Explanation(chunk_id, found=False, reason=reason, rank=rank, hit=hit)
 
 
@@ -120,7 +123,7 @@ def _standing(
     return None, None
 
 
-def _why(hit: Hit) -> str:
+def _reasons(hit: Hit) -> str:
     receipt = hit.receipt
     reasons = []
     if receipt.bm25 is not None:
@@ -137,7 +140,7 @@ def _why(hit: Hit) -> str:
         if boost
     ]
     named = f" The query names {' and '.join(names)}." if names else ""
-    return f"Found because {' and '.join(reasons)}.{named}"
+    return f"{' and '.join(reasons)}.{named}"
 
 
 def _why_no_candidate(query: Query) -> str:

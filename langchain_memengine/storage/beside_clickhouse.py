@@ -12,6 +12,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Table, delete, select
 
 from langchain_memengine.errors import ConfigurationError, StorageError
+from langchain_memengine.storage import kept
 from langchain_memengine.storage.clickhouse import KEPT, ClickHouse, key_of
 from langchain_memengine.storage.database import CLICKHOUSE_PAIR, Database, Transaction
 from langchain_memengine.storage.statements import batches
@@ -20,6 +21,7 @@ from langchain_memengine.storage.waiting_schema import waiting
 logger = logging.getLogger(__name__)
 
 MOVED_AT_ONCE = 500
+"""Rows in one insertion."""
 
 _PAIRED = "clickhouse_paired"
 """Key that says that ClickHouse knows the pair."""
@@ -102,13 +104,13 @@ class DatabaseBesideClickHouse(Database):
 
     def scrub(self) -> str | None:
         """Leave nothing of deleted rows in the files of both; return where there is still."""
-        left = [super().scrub()]
         try:
             self.move()
-            left.append(self._there.scrub())
+            there = self._there.scrub()
         except StorageError as error:
-            left.append(f"ClickHouse, until it has heard of the removal. {error}")
-        return " ".join(place for place in left if place is not None)
+            there = f"ClickHouse, until it has heard of the removal. {error}"
+        here = super().scrub()  # after the move, which removes rows here
+        return there if here is None else f"{here} {there}"
 
     def close(self) -> None:
         """Close every connection. Closing twice is fine."""
@@ -193,6 +195,9 @@ class DatabaseBesideClickHouse(Database):
         if known is None:
             self._there.set_pair(self.store_id, pair)
         with super().write() as tx:
+            for table in KEPT:  # the store may have been in one database until now
+                mine = select(key_of(table)).where(table.c.store_id == self.store_id)
+                kept.mark(tx, table, list(tx.connection.execute(mine).scalars()))
             tx.set_meta(_PAIRED, "yes")
 
 

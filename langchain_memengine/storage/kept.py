@@ -47,7 +47,7 @@ def count(tx: Transaction, table: Table, *conditions: ColumnElement[bool]) -> in
 def put(tx: Transaction, table: Table, new: Sequence[Mapping[str, Any]]) -> None:
     """Store rows, in place of those with their keys."""
     dialects.upsert(tx.connection, table, new)
-    _mark(tx, table, [row[key_of(table).name] for row in new], removed=False)
+    mark(tx, table, [row[key_of(table).name] for row in new])
 
 
 def remove(tx: Transaction, table: Table, keys: Iterable[str]) -> int:
@@ -57,9 +57,19 @@ def remove(tx: Transaction, table: Table, keys: Iterable[str]) -> int:
         mine = (table.c.store_id == tx.store_id) & key_of(table).in_(batch)
         there = _keys_to_mark(tx, table, mine)
         gone = tx.connection.execute(delete(table).where(mine)).rowcount
-        _mark(tx, table, there, removed=True)
+        mark(tx, table, there, removed=True)
         removed += gone if tx.clickhouse is None else len(there)
     return removed
+
+
+def mark(tx: Transaction, table: Table, keys: Sequence[str], *, removed: bool = False) -> None:
+    """Let rows wait for ClickHouse, if that is where they belong."""
+    if tx.clickhouse is None or not keys:
+        return
+    common = {"store_id": tx.store_id, "table_name": table.name, "version": tx.seq}
+    marks = [{**common, "key": key, "removed": removed} for key in keys]
+    dialects.upsert(tx.connection, waiting, marks)
+    tx.has_waiting = True
 
 
 def _waiting_keys(tx: Transaction, table: Table) -> list[str]:
@@ -71,13 +81,3 @@ def _keys_to_mark(tx: Transaction, table: Table, mine: ColumnElement[bool]) -> l
     if tx.clickhouse is None:
         return []
     return [key for (key,) in rows(tx, table, select(key_of(table)).where(mine))]
-
-
-def _mark(tx: Transaction, table: Table, keys: Sequence[str], *, removed: bool) -> None:
-    """Let rows wait for ClickHouse, if that is where they belong."""
-    if tx.clickhouse is None or not keys:
-        return
-    mark = {"store_id": tx.store_id, "table_name": table.name, "version": tx.seq}
-    marks = [{**mark, "key": key, "removed": removed} for key in keys]
-    dialects.upsert(tx.connection, waiting, marks)
-    tx.has_waiting = True

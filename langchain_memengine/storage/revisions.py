@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, Row, select
@@ -14,6 +15,7 @@ from langchain_memengine.storage.database import Transaction, from_ms, to_ms
 from langchain_memengine.storage.record_values import (
     RecordState,
     Revision,
+    RevisionKind,
     state_from_json,
     state_json,
 )
@@ -87,6 +89,12 @@ def of_records(tx: Transaction, ids: Iterable[str]) -> list[Revision]:
     ]
 
 
+def made_at(tx: Transaction, at: datetime, kinds: Collection[RevisionKind]) -> list[Revision]:
+    """Return the revisions of some kinds that were made at a time, to the millisecond."""
+    made = (memory_revisions.c.at == to_ms(at)) & memory_revisions.c.kind.in_(list(kinds))
+    return _revisions(tx, made)
+
+
 def newest(tx: Transaction, ids: Iterable[str]) -> dict[str, str]:
     """Return the ids of the last revisions of some records or chunks, by those."""
     return {revision.target_id: revision.id for revision in of_records(tx, ids)}
@@ -96,6 +104,17 @@ def undone(tx: Transaction, ids: Iterable[str]) -> set[str]:
     """Return the records and chunks whose last change somebody took back."""
     last = {revision.target_id: revision for revision in of_records(tx, ids)}
     return {target for target, revision in last.items() if revision.kind == "undo"}
+
+
+def said_again(tx: Transaction, ids: Iterable[str]) -> set[tuple[str, str]]:
+    """Return (record, what says the same in its place) of merges and folds of some records."""
+    return {
+        (revision.target_id, one.new_id)
+        for revision in of_records(tx, ids)
+        if revision.kind in {"merge", "fold"}
+        for one in revision.after.superseded_by
+        if one not in revision.before.superseded_by
+    }
 
 
 def forget(tx: Transaction, ids: Iterable[str]) -> int:

@@ -43,7 +43,9 @@ def test_chunk_below_k_is_ranked(engine):
     tea = engine.search("tea milk").hits[1].id
     explanation = engine.explain("tea milk", tea, 1)
     assert (explanation.found, explanation.rank) == (False, 2)
-    assert explanation.reason.startswith("It ranks 2, below the 1 hits wanted. Found because")
+    assert explanation.reason.startswith(
+        "It ranks 2, and only the best one was asked for. What speaks for it: its words match (BM25"
+    )
     assert explanation.hit is not None
     assert explanation.hit.text == "tea"
 
