@@ -49,6 +49,16 @@ MAX_HOPS = 6
 MAX_RELATIONS = 5_000
 """Relations that one question reads, at most: a hub is known to half the graph."""
 
+_ROW = (
+    graph_relations.c.id,
+    graph_relations.c.source,
+    graph_relations.c.type,
+    graph_relations.c.target,
+    graph_relations.c.valid_from,
+    graph_relations.c.valid_to,
+    literal_column("0"),
+)
+
 
 def ids_called(
     tx: Transaction, keys: Sequence[str], *, partitions: Sequence[str], aside: Collection[str] = ()
@@ -180,15 +190,7 @@ def relations_of(
     after = ""
     while True:
         read = tx.connection.execute(
-            select(
-                graph_relations.c.id,
-                graph_relations.c.source,
-                graph_relations.c.type,
-                graph_relations.c.target,
-                graph_relations.c.valid_from,
-                graph_relations.c.valid_to,
-                literal_column("0"),
-            )
+            select(*_ROW)
             .where(
                 graph_relations.c.store_id == tx.store_id,
                 graph_relations.c.partition_key.in_(partitions),
@@ -233,15 +235,7 @@ def told_by(
     ).scalars()
     known = entities(tx, sorted(named), partitions=partitions)
     read = tx.connection.execute(
-        select(
-            graph_relations.c.id,
-            graph_relations.c.source,
-            graph_relations.c.type,
-            graph_relations.c.target,
-            graph_relations.c.valid_from,
-            graph_relations.c.valid_to,
-            literal_column("0"),
-        )
+        select(*_ROW)
         .join(
             graph_evidence,
             and_(
