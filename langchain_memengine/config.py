@@ -168,7 +168,15 @@ class MemEngineConfig(BaseModel):
     )
     chroma_url: str | None = Field(
         None,
-        description="`http://host:port` of a Chroma server; default: a folder in `.memengine/`.",
+        description="`http://host:port` of a Chroma server, or `https://api.trychroma.com` for "
+        "Chroma Cloud, with its key in the environment variable `CHROMA_API_KEY`; default: a "
+        "folder in `.memengine/`.",
+    )
+    chroma_tenant: str | None = Field(
+        None, description="Tenant on the Chroma server; default: its own, or that of the key."
+    )
+    chroma_database: str | None = Field(
+        None, description="Database on the Chroma server; default: its own, or that of the key."
     )
     embeddings: str | None = Field(
         "local",
@@ -225,6 +233,12 @@ class MemEngineConfig(BaseModel):
         "auto",
         description="Large syncs: `auto` reads and cuts their files in a process of its own, so "
         "that searches stay fast, `off` does it in this one.",
+    )
+    max_staleness_seconds: float = Field(
+        0.0,
+        ge=0,
+        description="A search asks the database what others changed at most this often; 0 is each "
+        "time. What this engine changed is found at once, what is gone is never returned.",
     )
     vector_search: Literal["auto", "chroma", "exact"] = Field(
         "auto",

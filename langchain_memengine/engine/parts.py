@@ -22,8 +22,10 @@ from langchain_memengine.models.chat_providers import checked_spec
 from langchain_memengine.models.embedding import EmbeddingsLike
 from langchain_memengine.models.providers import make_embedder
 from langchain_memengine.retrieval import chroma_folder, snapshot
+from langchain_memengine.retrieval.chroma_collections import Location
 from langchain_memengine.retrieval.chroma_folder import ChromaFolder
 from langchain_memengine.retrieval.chroma_follower import ChromaFollower
+from langchain_memengine.retrieval.chroma_server import server_of
 from langchain_memengine.retrieval.embedding_cache import EmbeddingCache
 from langchain_memengine.retrieval.graph_leg import GraphLeg
 from langchain_memengine.retrieval.indexing import Indexer
@@ -64,6 +66,9 @@ INDEX_DIR = "index"
 CHROMA_DIR = "chroma"
 
 _FENCE_SECRET = "fence_secret"  # noqa: S105  # the name of a row, no password
+
+_REST_SECONDS = 1.0
+"""Wait before a Chroma server that failed is tried again."""
 
 FORGOTTEN_AT = "forgotten_at"
 """Name of the row with the value of the change counter when something was last forgotten."""
@@ -253,17 +258,20 @@ class EngineParts:
     def _chroma_parts(
         self, closing: ExitStack, layout: Layout | None, epoch: str
     ) -> tuple[ChromaIndex, ChromaFollower] | None:
-        """Return the parts for Chroma, if this engine is the one to maintain it."""
-        location = self.config.chroma_url or (
-            ChromaFolder(layout.state_dir / CHROMA_DIR, epoch) if layout else None
-        )
+        """Return the parts for Chroma, unless exact vectors answer in this engine.
+
+        A folder is for the holder of the lock, a server for all.
+        """
+        location: Location | None = server_of(self.config)
+        rest_seconds = _REST_SECONDS
+        if location is None and layout is not None and self._maintains:
+            location = ChromaFolder(layout.state_dir / CHROMA_DIR, epoch)
+            rest_seconds = 0.0  # it is given up after some failures
         if location is None or self.read_only or self.config.vector_search == "exact":
             return None
-        if layout is not None and not self._maintains:
-            return None  # exact vectors answer here; the holder of the lock maintains Chroma
         index = ChromaIndex(self._database, epoch, location)
         closing.callback(index.close)
-        follower = ChromaFollower(index)
+        follower = ChromaFollower(index, rest_seconds)
         closing.callback(follower.close)
         return index, follower
 

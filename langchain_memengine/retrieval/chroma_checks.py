@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from langchain_memengine.errors import StorageError
 from langchain_memengine.retrieval import self_hits
-from langchain_memengine.retrieval.chroma_client import collection_name
 from langchain_memengine.retrieval.chroma_folder import ChromaFolder
 from langchain_memengine.retrieval.chroma_probe import Answer, Question, probe
 from langchain_memengine.retrieval.diagnosis import Examination, Finding
@@ -66,7 +65,7 @@ def chroma_checks(
 def _chroma(database: Database, embedding: EmbeddingCache, index: ChromaIndex) -> Finding:
     with database.read() as tx:
         model, changes = embedding.model(tx), tx.counters().changes
-        expected = _expected(tx, model) if model else {}
+        expected = _expected(tx, index, model) if model else {}
     refill = partial(_refill, index, list(expected.values()))
     with index.left_to_others() as location:
         if isinstance(location, ChromaFolder):
@@ -98,10 +97,10 @@ def _chroma(database: Database, embedding: EmbeddingCache, index: ChromaIndex) -
     return Finding("ok", f"{len(answers)} collections, sampled vectors find themselves{late}")
 
 
-def _expected(tx: Transaction, model: str) -> dict[str, _Expected]:
+def _expected(tx: Transaction, index: ChromaIndex, model: str) -> dict[str, _Expected]:
     """Return what the collections of the largest partitions should hold, by their names."""
     return {
-        collection_name(tx.store_id, key, model): _Expected(
+        index.name(key, model): _Expected(
             key,
             model,
             embeddings.count_of_partition(tx, key, model),

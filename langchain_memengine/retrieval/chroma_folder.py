@@ -29,7 +29,7 @@ from langchain_memengine.workspace.files import write_atomic
 
 logger = logging.getLogger(__name__)
 
-_VERSION = 1
+_VERSION = 2
 _RECEIPT = "receipt.json"
 
 

@@ -14,8 +14,16 @@ logger = logging.getLogger(__name__)
 class ChromaFollower:
     """Fills Chroma in a background thread, so that no writer waits for it."""
 
-    def __init__(self, index: ChromaIndex) -> None:
+    def __init__(self, index: ChromaIndex, rest_seconds: float) -> None:
+        """Start nothing yet.
+
+        Args:
+            index: What is filled.
+            rest_seconds: Wait after a failure, before anything is tried again.
+        """
         self._index = index
+        self._rest_seconds = rest_seconds
+        self._told = ""
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
         self._wanted: set[tuple[str, str]] = set()
@@ -53,6 +61,10 @@ class ChromaFollower:
                 partition, model = self._wanted.pop()
             try:
                 self._index.follow(partition, model, self._stop)
+                self._told = ""
             except StorageError as error:
-                if not self._stop.is_set():
+                if not self._stop.is_set() and self._told != str(error):
                     logger.warning("%s Searches use exact vectors meanwhile.", error)
+                if self._rest_seconds:
+                    self._told = str(error)
+                    self._stop.wait(self._rest_seconds)

@@ -20,7 +20,9 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from langchain_memengine.errors import StorageError
 from langchain_memengine.retrieval import chroma_client, chroma_folder
+from langchain_memengine.retrieval.chroma_collections import Location
 from langchain_memengine.retrieval.chroma_folder import ChromaFolder
+from langchain_memengine.retrieval.chroma_server import ChromaServer
 from langchain_memengine.retrieval.self_hits import NEAREST
 
 TIME_LIMIT_SECONDS = 60.0
@@ -57,7 +59,7 @@ class Answer(BaseModel):
 class _Task(BaseModel):
     home: Path | None = None
     database: str = ""
-    url: str = ""
+    server: ChromaServer | None = None
     questions: dict[str, Question]
 
 
@@ -65,7 +67,7 @@ _ANSWERS = TypeAdapter(dict[str, Answer])
 
 
 def probe(
-    location: ChromaFolder | str,
+    location: Location,
     questions: Mapping[str, Question],
     *,
     seconds: float = TIME_LIMIT_SECONDS,
@@ -75,7 +77,7 @@ def probe(
     An embedded one that is sound has a receipt of a clean stop again afterwards.
 
     Args:
-        location: A folder whose index lock this process holds, or the address of a server.
+        location: A folder whose index lock this process holds, or a server.
         questions: By name of the collection; those that are not there are left out.
         seconds: Time limit.
 
@@ -83,11 +85,11 @@ def probe(
         StorageError: The process that asked was killed, crashed, failed or took too long.
     """
     if isinstance(location, ChromaFolder):
-        where: Path | str = location.home
+        where: Path | ChromaServer = location.home
         task = _Task(home=location.home, database=location.database, questions=dict(questions))
     else:
         where = location
-        task = _Task(url=location, questions=dict(questions))
+        task = _Task(server=location, questions=dict(questions))
     package = str(Path(__file__).parents[2])
     paths = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
     try:
@@ -116,8 +118,10 @@ def _last_words(error: subprocess.CalledProcessError) -> str:
 
 
 def _answer(task: _Task) -> dict[str, Answer]:
+    if task.server is not None:
+        return _ask(task.server, task.questions)
     if task.home is None:
-        return _ask(task.url, task.questions)
+        return {}
     folder = ChromaFolder(task.home, task.database)
     changes = chroma_folder.newest_change(task.home, task.database)
     generation = folder.begin()
@@ -126,7 +130,7 @@ def _answer(task: _Task) -> dict[str, Answer]:
     return answers
 
 
-def _ask(location: Path | str, questions: Mapping[str, Question]) -> dict[str, Answer]:
+def _ask(location: Path | ChromaServer, questions: Mapping[str, Question]) -> dict[str, Answer]:
     client = chroma_client.connect(location)
     there = {collection.name for collection in client.list_collections()}
     answers = {}

@@ -184,11 +184,15 @@ class EmbeddingCache:
         probe = embedder.probe()
         with self._database.read() as tx:
             stored, stored_probe = tx.get_meta(_MODEL), tx.get_meta(_PROBE)
-        if stored is None:
-            if not self._database.read_only:
-                with self._database.write() as tx:
+        if stored is None and not self._database.read_only:
+            with self._database.write() as tx:
+                # Another process may have noted its own since.
+                stored, stored_probe = tx.get_meta(_MODEL), tx.get_meta(_PROBE)
+                if stored is None:
                     _note(tx, embedder.identity, probe)
-        elif stored != embedder.identity or not _same_probe(stored_probe, probe):
+        if stored is None:
+            return
+        if stored != embedder.identity or not _same_probe(stored_probe, probe):
             raise EmbeddingModelChangedError(stored=stored, current=embedder.identity)
 
 

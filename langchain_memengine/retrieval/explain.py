@@ -11,6 +11,7 @@ from langchain_memengine.answers import (
     Hit,
 )
 from langchain_memengine.config import Ranking
+from langchain_memengine.retrieval.hit_rows import read_hits
 from langchain_memengine.retrieval.query import Query, RankedView, Stopwatch
 from langchain_memengine.retrieval.search import Searcher
 from langchain_memengine.storage import chunks, hidden_chunks, quarantines
@@ -49,7 +50,7 @@ def explain(
     with database.read() as tx:
         aside = quarantines.hidden_sources(tx)
         everything = searcher.rank(tx, query, vector, chunks.count(tx), Stopwatch(), named)
-        rank, hit = _standing(tx, searcher, query, everything, {one.id for one in meant})
+        rank, hit = _standing(tx, query, everything, {one.id for one in meant})
         if hit is not None:
             chunk_id = hit.id
             stored = next(one for one in meant if one.id == chunk_id)
@@ -110,10 +111,10 @@ def _place(everything: RankedView, num: int) -> int | None:
 
 
 def _standing(
-    tx: Transaction, searcher: Searcher, query: Query, everything: RankedView, ids: Collection[str]
+    tx: Transaction, query: Query, everything: RankedView, ids: Collection[str]
 ) -> tuple[int | None, Hit | None]:
     """Return (rank, hit) of the best of some chunks among all that had a reason to be a hit."""
-    for rank, hit in enumerate(searcher.hits(tx, query, everything), start=1):
+    for rank, hit in enumerate(read_hits(tx, query, everything), start=1):
         if hit.id in ids:
             return rank, hit
     return None, None

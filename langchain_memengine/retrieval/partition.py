@@ -212,7 +212,7 @@ class Partition:
     def _follow_vectors(self, tx: Transaction, *, after_seq: int) -> None:
         self._unrelated = None
         if self._model is not None and len(self._nums):
-            nums, _, vectors = embeddings.vectors_of_partition(
+            nums, vectors = embeddings.vectors_of_partition(
                 tx, self.key, self._model, after_seq=after_seq
             )
             self.vectors.put(self.slots_of(nums), vectors)

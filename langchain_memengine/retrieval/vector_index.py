@@ -1,35 +1,39 @@
 """Approximate vector search with Chroma, for partitions too large for the exact product.
 
 Chroma is derived: it is filled from the database behind the commit, carries the value of the
-change counter that it reflects, and answers only when that is the current one. Only the holder
-of the store's index lock opens the embedded folder: two clients on one folder lose vectors.
+change counter that it reflects, and answers only when it is not behind. Only the holder of the
+store's index lock opens an embedded folder: two clients on one folder lose vectors.
 
 An embedded Chroma that raises, answers short or holds another number of vectors than the database
 is never asked again: the next one is filled from the database while exact vectors answer.
+
+A server may be filled by any number of processes at once, without a lock. Vectors have the numbers
+of their chunks, which are never used twice, so writing one again changes nothing and a removal is
+final; what a process notes, it has written, or found noted. Who counts another number of vectors
+than a database at rest has, compares them one by one: so vectors are neither lost nor left over.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from langchain_memengine.errors import StorageError
 from langchain_memengine.retrieval import chroma_client, self_hits
+from langchain_memengine.retrieval.chroma_changes import Built, Change, change_since, difference
 from langchain_memengine.retrieval.chroma_client import panics_as_errors
+from langchain_memengine.retrieval.chroma_collections import ChromaCollections, Location
 from langchain_memengine.retrieval.chroma_folder import ChromaFolder
 from langchain_memengine.retrieval.derived_files import remove
-from langchain_memengine.storage import chunks, embeddings
 from langchain_memengine.storage.database import Database
 
 if TYPE_CHECKING:
-    from chromadb.api import ClientAPI
     from chromadb.api.models.Collection import Collection
 
 logger = logging.getLogger(__name__)
@@ -40,45 +44,49 @@ MAX_FAILURES = 3
 SEQ = "memengine_seq"
 """Key under which a collection carries the change that it reflects."""
 
-_BATCH = 500
-_EPOCH = "memengine_epoch"
-
-
-class _Built(NamedTuple):
-    """What a collection reflects: a value of the change counter, and that many vectors."""
-
-    seq: int
-    vectors: int
+IsOver = Callable[[], bool]
 
 
 class ChromaIndex:
     """The Chroma collections of one store: one for each (partition, model, dimension)."""
 
-    def __init__(self, database: Database, epoch: str, location: ChromaFolder | str) -> None:
+    def __init__(self, database: Database, epoch: str, location: Location) -> None:
         """Remember where Chroma is; nothing is opened before the first use.
 
         Args:
             database: What the collections are filled from.
-            epoch: Its identity; a collection that was filled in another one is filled anew.
-            location: Folder of an embedded Chroma, or ``http(s)://host:port`` of a server.
+            epoch: Its identity; another database has other collections.
+            location: Where Chroma is.
         """
         self._database = database
-        self._epoch = epoch
         self._location = location
-        self._client: ClientAPI | None = None
-        self._generation: Path | None = None
+        self._collections = ChromaCollections(location, database.store_id, epoch)
         self._lock = threading.RLock()
-        self._built: dict[tuple[str, str], _Built] = {}
+        self._built: dict[tuple[str, str], Built] = {}
         self._verified: set[tuple[str, str]] = set()
         self._highest = 0
         self._failures = 0
         self._starts = 0
         self._closed = False
+        self._unreachable: StorageError | None = None
+
+    def name(self, partition: str, model: str) -> str:
+        """Return the name of a collection."""
+        return self._collections.name(partition, model)
 
     def is_current(self, partition: str, model: str, changes: int) -> bool:
         """Return whether a collection is known to reflect this change; opens nothing."""
         built = self._built.get((partition, model))
-        return built is not None and built.seq == changes
+        return built is not None and built.seq >= changes
+
+    def require_reachable(self) -> None:
+        """Tell of a server that could not be filled when that was last tried; asks it nothing.
+
+        Raises:
+            StorageError: It failed then.
+        """
+        if self._unreachable is not None:
+            raise self._unreachable
 
     def nearest(
         self, partition: str, model: str, changes: int, query: NDArray[np.float32], k: int
@@ -88,20 +96,26 @@ class ChromaIndex:
         ``None`` if the collection does not reflect this change (any more).
 
         Raises:
-            StorageError: Chroma failed, or knows fewer vectors than it should.
+            StorageError: Chroma failed, or an embedded one knows fewer vectors than it should.
         """
         with self._lock:
-            built = self._built.get((partition, model))
-            if built is None or built.seq != changes:
+            if not self.is_current(partition, model, changes):
                 return None
-            expected = min(k, built.vectors)
+            expected = min(k, self._built[partition, model].vectors)
             try:
                 with panics_as_errors():
-                    nums = chroma_client.nearest(self._collection(partition, model), query, k)
+                    collection = self._collections.known(partition, model)
+                    nums = chroma_client.nearest(collection, query, k)
             except Exception as error:
-                raise self._failed("search", error) from error
+                if self._is_embedded or not chroma_client.is_gone(error):
+                    raise self._failed("search", error) from error
+                nums = np.zeros(0, np.int64)
             if len(nums) < expected:
-                raise self._failed("search", f"it found {len(nums)} of {expected} vectors")
+                if self._is_embedded:
+                    raise self._failed("search", f"it found {len(nums)} of {expected} vectors")
+                # Others removed vectors, or all of it: who follows it next counts them.
+                del self._built[partition, model]
+                return None
         return nums
 
     def follow(self, partition: str, model: str, stop: threading.Event) -> bool:
@@ -114,42 +128,35 @@ class ChromaIndex:
         """
         if self._failures >= MAX_FAILURES:
             return False
+        if self._is_untouched(partition, model):
+            return True
         starts = self._starts
-        after = self._leave(partition, model)
+
+        def is_over() -> bool:  # what is written after a new start may be forgotten by now
+            return stop.is_set() or self._starts != starts
+
+        # Looked up before the database is read: whoever forgets something removes the collection
+        # after the commit, and what is written to one that was removed goes nowhere.
+        collection, after = self._leave(partition, model)
         with self._database.read() as tx:
-            now = tx.counters().changes
-            gone = chunks.removed_ids(tx, partition, after_seq=after)
-            nums, ids, vectors = embeddings.vectors_of_partition(
-                tx, partition, model, after_seq=after
-            )
-            expected = embeddings.count_of_partition(tx, partition, model)
+            change = change_since(tx, partition, model, after)
         try:
             with panics_as_errors():
-                for start in range(0, len(gone), _BATCH):
-                    self._delete(partition, model, gone[start : start + _BATCH])
-                for start in range(0, len(ids), _BATCH):
-                    run = slice(start, start + _BATCH)
-                    if stop.is_set() or not self._upsert(
-                        partition, model, ids[run], nums[run], vectors[run], starts
-                    ):
-                        return False
-                self._verify(partition, model)
-                found = self._note(partition, model, _Built(now, expected))
+                return self._bring(collection, partition, model, change, is_over)
         except Exception as error:
+            if not self._is_embedded and chroma_client.is_gone(error):
+                return False
             raise self._failed("write", error) from error
-        if self._is_embedded and found != expected:
-            raise self._failed("write", f"it holds {found} vectors instead of {expected}")
-        logger.debug("Chroma follows %d vectors, %d removals", len(ids), len(gone))
-        return True
 
     def close(self) -> None:
         """Close the client, if it was ever opened; nothing opens it again."""
         with self._lock:
             self._closed = True
+            self._collections.close()
             self._let_go()
 
     @contextmanager
-    def left_to_others(self) -> Iterator[ChromaFolder | str]:
+    def left_to_others(self) -> Iterator[Location]:
         """Close the client while the block runs; yields where Chroma is.
 
         Searches get exact vectors meanwhile, and until the collections were followed again.
@@ -176,8 +183,7 @@ class ChromaIndex:
                 return True
             try:
                 for one in collections:
-                    self._collection(*one)  # what is there can be deleted
-                    self._open().delete_collection(self._name(*one))
+                    self._collections.remove(*one)
             except Exception as error:
                 raise self._failed("remove a collection", error) from error
             return False
@@ -185,59 +191,87 @@ class ChromaIndex:
     def _let_go(self) -> None:
         self._built.clear()
         self._verified.clear()
-        client, self._client = self._client, None
-        if client is None:
-            return
         try:
             with panics_as_errors():
-                chroma_client.disconnect(client)
-            if isinstance(self._location, ChromaFolder) and self._generation is not None:
-                self._location.finish(self._generation, self._highest)
+                self._collections.let_go(self._highest)
         except Exception as error:  # noqa: BLE001  # Chroma may raise anything; it is derived
             logger.warning("%s", _error("close", self._location, error))
 
-    def _leave(self, partition: str, model: str) -> int:
-        """Return the change that a collection reflects; nobody asks it until it is noted again."""
+    def _is_untouched(self, partition: str, model: str) -> bool:
+        """Return whether a server's collection needs nothing, as most changes are elsewhere."""
+        built = self._built.get((partition, model))
+        if built is None or self._is_embedded:
+            return False
+        with self._database.read() as tx:
+            change = change_since(tx, partition, model, built.seq)
+        if len(change.gone) or len(change.nums):
+            return False
+        with self._lock:
+            if (partition, model) in self._built:  # nothing failed meanwhile
+                self._built[partition, model] = change.built
+        return True
+
+    def _leave(self, partition: str, model: str) -> tuple[Collection, int]:
+        """Return a collection and the change that it reflects.
+
+        Nobody asks it until it is noted again.
+        """
         with self._lock:
             built = self._built.pop((partition, model), None)
-            if built is not None:
-                return built.seq
             try:
                 with panics_as_errors():
-                    return self._noted_change(partition, model)
+                    if built is not None and self._is_embedded:
+                        return self._collections.known(partition, model), built.seq
+                    collection = self._collections.looked_up(partition, model)
+                    return collection, int((collection.metadata or {}).get(SEQ, 0))
             except Exception as error:
                 raise self._failed("open", error) from error
 
-    def _noted_change(self, partition: str, model: str) -> int:
-        metadata = self._collection(partition, model).metadata or {}
-        if metadata.get(_EPOCH, self._epoch) != self._epoch:
-            self._open().delete_collection(self._name(partition, model))
-            return 0
-        return int(metadata.get(SEQ, 0))
-
-    def _delete(self, partition: str, model: str, ids: Sequence[str]) -> None:
-        with self._lock:
-            self._collection(partition, model).delete(ids=list(ids))
-
-    def _upsert(
-        self,
-        partition: str,
-        model: str,
-        ids: Sequence[str],
-        nums: NDArray[np.int64],
-        vectors: NDArray[np.float32],
-        starts: int,
+    def _bring(
+        self, collection: Collection, partition: str, model: str, change: Change, is_over: IsOver
     ) -> bool:
-        """Write some vectors, unless it was started over since: they may be forgotten by now."""
+        """Carry out a change; return whether the collection is as the database was then."""
+        if not self._write(collection, change, is_over):
+            return False
+        self._unreachable = None
+        self._verify(partition, model)
+        found = self._note(collection, partition, model, change.built, is_over)
+        if found is None or found == change.built.vectors:
+            return found is not None
+        if self._is_embedded:
+            raise StorageError(f"it holds {found} vectors instead of {change.built.vectors}")
+        rest = self._rest(collection, partition, model, change.built.seq)
+        if rest is None or not self._write(collection, rest, is_over):
+            return False
+        return self._note(collection, partition, model, rest.built, is_over) == rest.built.vectors
+
+    def _write(self, collection: Collection, change: Change, is_over: IsOver) -> bool:
+        """Remove and write vectors in batches; return whether all of them were."""
         with self._lock:
-            if self._starts != starts:
-                return False
-            self._collection(partition, model).upsert(
-                ids=list(ids),
-                embeddings=vectors,
-                metadatas=[{"num": num} for num in nums.tolist()],
-            )
-            return True
+            batch = self._collections.batch
+        for start in range(0, len(change.gone), batch):
+            with self._lock:
+                if is_over():
+                    return False
+                chroma_client.delete(collection, change.gone[start : start + batch])
+        for start in range(0, len(change.nums), batch):
+            run = slice(start, start + batch)
+            with self._lock:
+                if is_over():
+                    return False
+                chroma_client.upsert(collection, change.nums[run], change.vectors[run])
+        return True
+
+    def _rest(self, collection: Collection, partition: str, model: str, seq: int) -> Change | None:
+        """Return what is still wrong with a server's collection, unless the database moved on."""
+        with self._database.read() as tx:
+            if tx.counters().changes != seq:  # whoever changed it counts, too
+                return None
+        held = chroma_client.numbers(collection, self._collections.batch)
+        with self._database.read() as tx:
+            rest = difference(tx, partition, model, held)
+        logger.info("Chroma lacks %d vectors and has %d others", len(rest.nums), len(rest.gone))
+        return rest
 
     def _verify(self, partition: str, model: str) -> None:
         """Look for some vectors, once after opening: files that vanished under it tell nothing.
@@ -258,60 +292,48 @@ class ChromaIndex:
 
     def _around(self, partition: str, model: str, vector: NDArray[np.float32]) -> list[int]:
         with self._lock:
-            collection = self._collection(partition, model)
+            collection = self._collections.known(partition, model)
             found = chroma_client.nearest(collection, vector, self_hits.NEAREST)
         return [int(num) for num in found]
 
-    def _note(self, partition: str, model: str, built: _Built) -> int:
-        """Note what a collection reflects; return how many vectors it holds."""
+    def _note(
+        self, collection: Collection, partition: str, model: str, built: Built, is_over: IsOver
+    ) -> int | None:
+        """Note what a collection reflects, if it does; return how many vectors it holds."""
         with self._lock:
-            collection = self._collection(partition, model)
-            collection.modify(metadata={SEQ: built.seq, _EPOCH: self._epoch})
+            if is_over():
+                return None
+            collection.modify(metadata={SEQ: built.seq})
             found = collection.count()
-            if found == built.vectors or not self._is_embedded:  # others may fill a server too
+            if found == built.vectors:
                 self._built[partition, model] = built
                 self._highest = max(self._highest, built.seq)
             return found
-
-    def _collection(self, partition: str, model: str) -> Collection:
-        return chroma_client.collection(self._open(), self._name(partition, model))
-
-    def _name(self, partition: str, model: str) -> str:
-        return chroma_client.collection_name(self._database.store_id, partition, model)
 
     @property
     def _is_embedded(self) -> bool:
         return isinstance(self._location, ChromaFolder)
 
-    def _open(self) -> ClientAPI:
-        if self._closed:
-            raise StorageError("This engine was closed.")
-        if self._client is None:
-            if isinstance(self._location, ChromaFolder):
-                self._generation = self._location.begin()
-                self._client = chroma_client.connect(self._generation)
-            else:
-                self._client = chroma_client.connect(self._location)
-        return self._client
-
     def _failed(self, what: str, why: Exception | str) -> StorageError:
-        """Return the error to raise; an embedded Chroma that failed makes way for a new one."""
+        """Return the error to raise.
+
+        An embedded Chroma that failed makes way for a new one; of a server every search tells
+        until it was filled again.
+        """
+        failure = _error(what, self._location, why)
         with self._lock:
-            if self._is_embedded and not self._closed:
-                self._failures += 1
+            if not self._closed:
                 self._built.clear()
                 self._verified.clear()
-                client, self._client = self._client, None
-                if client is not None:
-                    # It failed already, and is never used again.
-                    with suppress(Exception), panics_as_errors():
-                        chroma_client.disconnect(client)
-                if self._generation is not None:
-                    remove(self._generation)
-        return _error(what, self._location, why)
+                self._collections.abandon()
+                if self._is_embedded:
+                    self._failures += 1
+                else:
+                    self._unreachable = failure
+        return failure
 
 
-def _error(what: str, location: ChromaFolder | str, why: Exception | str) -> StorageError:
+def _error(what: str, location: Location, why: Exception | str) -> StorageError:
     if isinstance(location, ChromaFolder):
         return StorageError(
             f"Chroma in {location.home} could not {what}: {why}. "

@@ -105,19 +105,23 @@ def referred(
     return sorted(found)
 
 
-def quarantined(tx: Transaction, references: Sequence[str]) -> frozenset[str]:
-    """Return those of these ids of chunks, or URIs of texts, that are quarantined."""
-    aside = quarantines.hidden_sources(tx)
-    if not aside:
-        return frozenset()
-    found = {one for one in references if one in aside}
-    for batch in batches(references):
-        rows = tx.connection.execute(
-            select(chunks.c.id, chunks.c.source).where(
-                chunks.c.store_id == tx.store_id, chunks.c.id.in_(batch)
-            )
-        )
-        found.update(one for one, source in rows if source in aside)
+def origins_of(tx: Transaction, ids: Sequence[str]) -> list[tuple[str, str, str | None]]:
+    """Return (chunk, source, memory commit) of those of these chunks that are stored."""
+    columns = chunks.c.id, chunks.c.source, chunks.c.commit_id
+    found: list[tuple[str, str, str | None]] = []
+    for batch in batches(ids):
+        of_batch = (chunks.c.store_id == tx.store_id) & chunks.c.id.in_(batch)
+        found += [tuple(row) for row in tx.connection.execute(select(*columns).where(of_batch))]
+    return found
+
+
+def set_aside(tx: Transaction) -> frozenset[str]:
+    """Return the ids of all chunks, and the URIs of all texts, that are quarantined."""
+    sources = quarantines.hidden_sources(tx)
+    found = set(sources)
+    for batch in batches(sorted(sources)):
+        of_sources = (chunks.c.store_id == tx.store_id) & chunks.c.source.in_(batch)
+        found.update(tx.connection.execute(select(chunks.c.id).where(of_sources)).scalars())
     return frozenset(found)
 
 
@@ -137,6 +141,12 @@ def removed_since(tx: Transaction, seq: int) -> list[str]:
             .distinct()
         ).scalars()
     )
+
+
+def readable(tx: Transaction, ids: Sequence[str]) -> list[ReadableChunk]:
+    """Return those of these chunks that are stored, in order of number."""
+    found = referred(tx, ids, partitions=None)
+    return [ReadableChunk(one.id, one.partition_key, one.text_hash) for one in found]
 
 
 def changed_since(tx: Transaction, seq: int, *, origins: Sequence[str]) -> list[ReadableChunk]:

@@ -135,21 +135,6 @@ def removed_nums(tx: Transaction, partition: str, *, after_seq: int) -> list[int
     )
 
 
-def removed_ids(tx: Transaction, partition: str, *, after_seq: int) -> list[str]:
-    """Return the ids of chunks removed from a partition after ``after_seq``."""
-    return list(
-        tx.connection.execute(
-            select(tombstones.c.chunk_id)
-            .where(
-                tombstones.c.store_id == tx.store_id,
-                tombstones.c.partition_key == partition,
-                tombstones.c.seq > after_seq,
-            )
-            .distinct()
-        ).scalars()
-    )
-
-
 STORED = select(
     chunks.c.num,
     chunks.c.store_id,

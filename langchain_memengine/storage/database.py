@@ -140,6 +140,7 @@ class Database:
 
     Attributes:
         on_queued_jobs: Called after a commit that put jobs.
+        writes: How many transactions were committed here.
     """
 
     def __init__(
@@ -162,6 +163,7 @@ class Database:
         self.store_id = store_id
         self.read_only = read_only
         self.on_queued_jobs: Callable[[], None] = _tell_nobody
+        self.writes = 0
         self._schema = schema
         self._engine = dialects.connect(url, busy_timeout_ms=busy_timeout_ms, read_only=read_only)
         self._dialect = dialects.dialect_of(self._engine)
@@ -255,6 +257,7 @@ class Database:
         with self._writing(lock) as connection:
             tx = Transaction(connection, self.store_id)
             yield tx
+        self.writes += 1
         if tx.queued_jobs:
             self.on_queued_jobs()
 

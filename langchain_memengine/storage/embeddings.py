@@ -79,25 +79,25 @@ def put(
 
 def vectors_of_partition(
     tx: Transaction, partition: str, model: str, *, after_seq: int = 0
-) -> tuple[NDArray[np.int64], list[str], NDArray[np.float32]]:
+) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """Return the vectors of the chunks of a partition changed after ``after_seq``.
 
     Returns:
-        Chunk numbers, ascending, shape (n,); chunk ids; vectors, shape (n, dimension), (0, 0) if
-        there are none.
+        Chunk numbers, ascending, shape (n,); vectors, shape (n, dimension), (0, 0) if there are
+        none.
     """
     rows = tx.connection.execute(
-        select(chunks.c.num, chunks.c.id, embeddings.c.vector)
+        select(chunks.c.num, embeddings.c.vector)
         .join(embeddings, _embedding_of_chunk(model))
         .where(*chunk_rows.changed_in(tx, partition, after_seq=after_seq))
         .order_by(chunks.c.num)
     ).all()
     nums = np.fromiter((row[0] for row in rows), np.int64, len(rows))
     if not rows:
-        return nums, [], np.zeros((0, 0), np.float32)
-    matrix = np.frombuffer(b"".join(row[2] for row in rows), dtype="<f4")
+        return nums, np.zeros((0, 0), np.float32)
+    matrix = np.frombuffer(b"".join(row[1] for row in rows), dtype="<f4")
     vectors = matrix.reshape(len(rows), -1).astype(np.float32, copy=False)
-    return nums, [row[1] for row in rows], vectors
+    return nums, vectors
 
 
 def missing(tx: Transaction, model: str, *, limit: int) -> list[tuple[str, str]]:

@@ -5,12 +5,12 @@ Everything is keyed by (evidence, statement): learning the same again changes no
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import chain
 from typing import Any
 
-from sqlalchemy import ColumnElement, Table, and_, delete, exists, func, select
+from sqlalchemy import Column, ColumnElement, Table, and_, delete, exists, func, select
 
 from langchain_memengine.storage import dialects, graph_vectors
 from langchain_memengine.storage.database import Transaction, to_ms
@@ -144,20 +144,31 @@ def extracted(
     return found
 
 
-def counts(tx: Transaction, *, partitions: Sequence[str] | None = None) -> GraphCounts:
-    """Return the size of the graph, as far as these partitions know it; ``None``: of all."""
+def counts(
+    tx: Transaction, *, partitions: Sequence[str] | None = None, aside: Collection[str] = ()
+) -> GraphCounts:
+    """Return the size of the graph, as far as these partitions know it; ``None``: of all.
 
-    def count(column: Any) -> int:
-        statement = select(func.count(column.distinct())).where(
-            column.table.c.store_id == tx.store_id
-        )
+    Args:
+        tx: A view of the graph.
+        partitions: What the actor may read.
+        aside: Evidence that does not count, nor what nothing else tells.
+    """
+
+    def count(column: Column[str]) -> int:
+        """Return how many different values evidence that counts has."""
+        table = column.table
+        own = [table.c.store_id == tx.store_id]
         if partitions is not None:
-            statement = statement.where(column.table.c.partition_key.in_(partitions))
-        return tx.connection.execute(statement).scalar_one()
+            own.append(table.c.partition_key.in_(partitions))
+        if aside:
+            rows = tx.connection.execute(select(column, table.c.evidence_id).where(*own).distinct())
+            return len({value for value, evidence in rows if evidence not in aside})
+        return tx.connection.execute(select(func.count(column.distinct())).where(*own)).scalar_one()
 
     return GraphCounts(
         entities=count(graph_names.c.entity),
-        relations=count(graph_relations.c.id),
+        relations=count(graph_evidence.c.relation),
         evidence=count(graph_names.c.evidence_id),
     )
 

@@ -123,6 +123,15 @@ NAMES = HotQuery(
         graph_names.c.name,
     )
 )
+SPOKEN = HotQuery(
+    select(
+        graph_names.c.entity, graph_names.c.key, graph_names.c.name, graph_names.c.evidence_id
+    ).where(
+        graph_names.c.store_id == bindparam("store_id"),
+        _in(graph_names.c.entity, "ids"),
+        _in(graph_names.c.partition_key, "partitions"),
+    )
+)
 TYPES = HotQuery(
     select(graph_entities.c.id, graph_entities.c.type).where(
         graph_entities.c.store_id == bindparam("store_id"), _in(graph_entities.c.id, "ids")

@@ -1,6 +1,7 @@
 """The vector leg answered by an embedded Chroma, which follows the database."""
 
-from langchain_memengine.retrieval.vector_index import ChromaIndex
+from langchain_memengine.retrieval import chroma_client
+from langchain_memengine.retrieval.chroma_collections import ChromaCollections
 from langchain_memengine.types import (
     Actor,
 )
@@ -71,7 +72,7 @@ def test_second_engine_on_a_root_never_opens_the_chroma_folder(tmp_path, monkeyp
         def forbidden(self):
             raise AssertionError("opened a folder that another engine maintains")
 
-        patch.setattr(ChromaIndex, "_open", forbidden)
+        patch.setattr(ChromaCollections, "_open", forbidden)
         for read_only in (False, True):
             with engine_of(tmp_path, read_only=read_only) as other:
                 ids, paths = found(other, "tea morning")
@@ -94,14 +95,13 @@ def test_chroma_that_fails_leaves_the_answer_to_exact_vectors(tmp_path, monkeypa
         engine.add_texts(CORPUS)
         found(engine, "tea")
 
-        def broken(self):
+        def broken(*_):
             raise RuntimeError("segment is damaged")
 
-        monkeypatch.setattr(ChromaIndex, "_open", broken)
+        monkeypatch.setattr(chroma_client, "nearest", broken)
         result = engine.search("tea")
         assert {hit.receipt.vector_path for hit in result.hits} == {"exact"}
         assert "segment is damaged" in result.degraded[0]
-        monkeypatch.undo()  # the engine closes its client below
 
 
 def test_keyword_only_store_never_asks_for_chroma(tmp_path):

@@ -8,8 +8,8 @@ import shutil
 
 import pytest
 
-from langchain_memengine.retrieval import chroma_client, vector_index
-from langchain_memengine.retrieval.vector_index import MAX_FAILURES, ChromaIndex
+from langchain_memengine.retrieval import chroma_client, chroma_collections
+from langchain_memengine.retrieval.vector_index import MAX_FAILURES
 from tests.engine.test_chroma import CORPUS, engine_of, found
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine
@@ -123,10 +123,8 @@ def test_damage_is_healed_and_recall_is_that_of_exact_search(
 
 def test_clean_stop_is_not_built_again(root, monkeypatch):
     upserts = []
-    upsert = ChromaIndex._upsert
-    monkeypatch.setattr(
-        ChromaIndex, "_upsert", lambda self, *a: upserts.append(len(a[2])) or upsert(self, *a)
-    )
+    upsert = chroma_client.upsert
+    monkeypatch.setattr(chroma_client, "upsert", lambda *a: upserts.append(len(a[1])) or upsert(*a))
     before = generation_of(root)
     with engine_of(root) as engine:
         found(engine, "tea")
@@ -187,14 +185,14 @@ def test_wrong_count_is_healed(root):
         found(engine, "tea")
         index = engine._chroma[0]
         ((partition, model),) = index._built
-        collection = index._collection(partition, model)
+        collection = index._collections.known(partition, model)
         collection.delete(ids=collection.get(limit=1)["ids"])
         engine.add_texts(["milk"])  # following it tells: 40 vectors instead of 41
         engine.search("tea")
         engine.wait_for_chroma()
         assert index._failures == 1
         assert found(engine, "tea milk")[1] == {"chroma"}
-        assert index._collection(partition, model).count() == 41
+        assert index._collections.known(partition, model).count() == 41
 
 
 def test_session_gives_up_after_some_failures_and_the_next_one_heals(root, monkeypatch, caplog):
@@ -213,17 +211,17 @@ def test_session_gives_up_after_some_failures_and_the_next_one_heals(root, monke
 
 
 def test_follower_that_is_stopped_half_way_goes_on_the_next_time(root, monkeypatch):
-    monkeypatch.setattr(vector_index, "_BATCH", 10)
+    monkeypatch.setattr(chroma_collections, "BATCH", 10)
     with engine_of(root) as engine:
         engine.add_texts([f"milk {i}" for i in range(30)])
-        upsert = ChromaIndex._upsert
+        upsert = chroma_client.upsert
 
-        def stopping(self, *args):
-            upsert(self, *args)
+        def stopping(*args):
+            upsert(*args)
             engine._chroma[1]._stop.set()
 
         with monkeypatch.context() as patch:
-            patch.setattr(ChromaIndex, "_upsert", stopping)
+            patch.setattr(chroma_client, "upsert", stopping)
             engine.search("milk")
             engine.wait_for_chroma()
     before = generation_of(root)
@@ -239,4 +237,4 @@ def test_nothing_opens_chroma_again_once_the_engine_is_closed(root):
     engine.close()
     assert (root / ".memengine/chroma/receipt.json").exists()
     with pytest.raises(Exception, match="closed"):
-        engine._chroma[0]._open()
+        engine._chroma[0]._collections._open()

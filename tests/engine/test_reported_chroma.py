@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from langchain_memengine.errors import EmbeddingModelChangedError
-from langchain_memengine.retrieval import vector_index
+from langchain_memengine.retrieval import chroma_collections
 from tests.fakes.clock import START
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine, texts
@@ -119,13 +119,13 @@ def test_equal_ids_in_one_call_and_over_calls_mean_the_last(tmp_path):
 
 
 def test_more_texts_than_chroma_takes_at_once(tmp_path):
-    count = 2 * vector_index._BATCH + 1
+    count = 2 * chroma_collections.BATCH + 1
     with engine_of(tmp_path, FakeEmbeddings(4)) as engine:
         engine.add_texts([f"number{i}" for i in range(count)], ids=[str(i) for i in range(count)])
         assert answers(engine, f"number{count - 1}", 3)[0].text == f"number{count - 1}"
         index, _ = engine._chroma
-        client = index._open()
-        assert client.get_max_batch_size() >= vector_index._BATCH
+        client = index._collections._open()
+        assert client.get_max_batch_size() >= chroma_collections.BATCH
         (collection,) = client.list_collections()
         assert collection.count() == count
         engine.delete([str(i) for i in range(1, count)])

@@ -121,7 +121,7 @@ class BoundaryContract:
             embeddings.put(tx, {chunk.hash: vector}, "m", touch=False)
         with database.read() as tx:
             (row,) = chunks.index_rows(tx, "shared")
-            _, _, vectors = embeddings.vectors_of_partition(tx, "shared", "m")
+            _, vectors = embeddings.vectors_of_partition(tx, "shared", "m")
         assert row.text == text
         assert np.array_equal(vectors[0], vector)
 

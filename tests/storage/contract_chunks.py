@@ -60,7 +60,6 @@ class ChunkContract:
         assert new > old
         with database.read() as tx:
             assert chunks.removed_nums(tx, "shared", after_seq=1) == [old]
-            assert chunks.removed_ids(tx, "shared", after_seq=1) == [piece("one").id]
 
     def test_one_batch_takes_one_number_of_the_change_counter(self, database):
         keep(database, "one", "two")
@@ -80,7 +79,7 @@ class ChunkContract:
         assert counters(database).changes == 0
 
     def test_followers_see_what_came_and_went_after_a_number(self, database):
-        _, two = keep(database, "one", "two")
+        keep(database, "one", "two")
         gone = numbers(database)["two"]
         keep(database, "one", "three")
         with database.read() as tx:
@@ -92,18 +91,7 @@ class ChunkContract:
             assert chunks.index_rows(tx, "shared", after_seq=2) == []
             assert chunks.removed_nums(tx, "shared", after_seq=1) == [gone]
             assert chunks.removed_nums(tx, "shared", after_seq=2) == []
-            assert chunks.removed_ids(tx, "shared", after_seq=1) == [two.id]
-            assert chunks.removed_ids(tx, "shared", after_seq=2) == []
             assert chunks.removed_nums(tx, "personal/anna", after_seq=0) == []
-            assert chunks.removed_ids(tx, "personal/anna", after_seq=0) == []
-
-    def test_an_id_that_went_twice_is_named_once(self, database):
-        for _ in range(2):
-            (one,) = keep(database, "one")
-            keep(database)
-        with database.read() as tx:
-            assert len(chunks.removed_nums(tx, "shared", after_seq=0)) == 2
-            assert chunks.removed_ids(tx, "shared", after_seq=0) == [one.id]
 
     def test_numbers_are_never_used_twice(self, database):
         keep(database, "one", "two")
@@ -319,20 +307,20 @@ class EmbeddingContract:
             embeddings.put(tx, by_hash, model, touch=touch)
 
     def test_vectors_come_back_by_chunk_number(self, database):
-        one, two = keep(database, "one", "two")
+        keep(database, "one", "two")
         self.put(database, {"two": [0.1, -2e-30, 3e30], "one": [1, 0, 0]})
         with database.read() as tx:
-            nums, ids, vectors = embeddings.vectors_of_partition(tx, "shared", "m")
+            nums, vectors = embeddings.vectors_of_partition(tx, "shared", "m")
         assert nums.tolist() == list(numbers(database).values())
-        assert (ids, nums.dtype, vectors.dtype) == ([one.id, two.id], np.int64, np.float32)
+        assert (nums.dtype, vectors.dtype) == (np.int64, np.float32)
         expected = np.asarray([[1, 0, 0], [0.1, -2e-30, 3e30]], np.float32)
         np.testing.assert_array_equal(vectors, expected, strict=True)
 
     def test_no_vectors_have_the_shape_of_nothing(self, database):
         keep(database, "one")
         with database.read() as tx:
-            nums, ids, vectors = embeddings.vectors_of_partition(tx, "shared", "m")
-        assert (nums.shape, nums.dtype, ids) == ((0,), np.int64, [])
+            nums, vectors = embeddings.vectors_of_partition(tx, "shared", "m")
+        assert (nums.shape, nums.dtype) == ((0,), np.int64)
         assert (vectors.shape, vectors.dtype) == ((0, 0), np.float32)
 
     def test_equal_texts_share_a_vector(self, database):
@@ -342,7 +330,7 @@ class EmbeddingContract:
         for partition in ("shared", "personal/anna"):
             num = numbers(database, partition)["same"]
             with database.read() as tx:
-                nums, _, vectors = embeddings.vectors_of_partition(tx, partition, "m")
+                nums, vectors = embeddings.vectors_of_partition(tx, partition, "m")
             assert (nums.tolist(), vectors.tolist()) == ([num], [[1, 0]])
         with database.read() as tx:
             assert embeddings.count_chunks(tx, "m") == 2
@@ -364,7 +352,7 @@ class EmbeddingContract:
         self.put(database, {"one": [1, 0]})
         self.put(database, {"one": [0, 1]})
         with database.read() as tx:
-            _, _, vectors = embeddings.vectors_of_partition(tx, "shared", "m")
+            _, vectors = embeddings.vectors_of_partition(tx, "shared", "m")
         assert vectors.tolist() == [[0, 1]]
 
     def test_models_are_apart(self, database):
@@ -375,7 +363,7 @@ class EmbeddingContract:
         with database.write() as tx:
             assert embeddings.known_hashes(tx, hashes, "n") == {hashes[0]}
             assert embeddings.count_missing(tx, "n") == 1
-            _, _, vectors = embeddings.vectors_of_partition(tx, "shared", "n")
+            _, vectors = embeddings.vectors_of_partition(tx, "shared", "n")
             assert vectors.tolist() == [[7, 7, 7]]
             assert embeddings.delete_model(tx, "m") == 2
             assert embeddings.delete_model(tx, "m") == 0
@@ -388,7 +376,7 @@ class EmbeddingContract:
         keep(database)
         keep(database, "new text", "one")
         with database.read() as tx:
-            nums, _, vectors = embeddings.vectors_of_partition(tx, "shared", "m")
+            nums, vectors = embeddings.vectors_of_partition(tx, "shared", "m")
         assert nums.tolist() == [numbers(database)["one"]]
         assert vectors.tolist() == [[1, 0]]
 
@@ -402,7 +390,7 @@ class EmbeddingContract:
             num = numbers(database, partition)["one"]
             with database.read() as tx:
                 rows = chunks.index_rows(tx, partition, after_seq=before)
-                nums, _, _ = embeddings.vectors_of_partition(tx, partition, "m", after_seq=before)
+                nums, _ = embeddings.vectors_of_partition(tx, partition, "m", after_seq=before)
             assert [row.text for row in rows] == ["one"]
             assert nums.tolist() == [num]
 
@@ -412,7 +400,7 @@ class EmbeddingContract:
         self.put(database, {}, touch=True)
         assert counters(database).changes == 1
         with database.read() as tx:
-            nums, _, _ = embeddings.vectors_of_partition(tx, "shared", "m", after_seq=1)
+            nums, _ = embeddings.vectors_of_partition(tx, "shared", "m", after_seq=1)
         assert nums.tolist() == []
 
     def test_thousands_of_texts_go_through_every_call(self, database):
@@ -422,5 +410,5 @@ class EmbeddingContract:
         with database.read() as tx:
             hashes = [piece(text).hash for text in texts]
             assert embeddings.known_hashes(tx, hashes, "m") == set(hashes)
-            _, _, vectors = embeddings.vectors_of_partition(tx, "shared", "m", after_seq=1)
+            _, vectors = embeddings.vectors_of_partition(tx, "shared", "m", after_seq=1)
         assert vectors[:, 0].tolist() == list(range(MANY))
