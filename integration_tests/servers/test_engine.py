@@ -41,6 +41,21 @@ def test_files_and_texts_are_found_by_both(engines):
     assert one.stats().chunks == two.stats().chunks == 2
 
 
+def test_a_path_that_is_too_long_is_one_files_problem(engines):
+    one, _ = engines
+    limit = one._database._dialect.KEY_LIMIT
+    room = limit.chars - len("file:/") - len(one._sources[0].workspace_id) - len(".md")
+    longest = "/".join(["f" * 99] * 15)[:room]
+    write(one.root, f"{longest}.md", "Oolong is just short enough.")
+    write(one.root, f"{longest}2.md", "Assam is too long.")
+    write(one.root, f"{'🙂' * 60}.md", "Sencha is wide.")
+    report = one.sync()
+    assert (report.indexed, report.failed) == (2, ())
+    assert [problem.path for problem in report.skipped] == [f"{longest}2.md"]
+    assert f"{limit.chars + 1:,} characters" in report.skipped[0].reason
+    assert texts(one.search("oolong", 1)) == ["Oolong is just short enough."]
+
+
 def test_records_are_changed_undone_and_forgotten(engines):
     one, two = engines
     record = one.remember("Ann likes oolong", actor=ANN)

@@ -284,6 +284,11 @@ class Database:
             wrapped = as_sqlalchemy_wraps(self._engine.dialect, "", error, is_lost=True)
             raise self._dialect.named_error(wrapped) from error
 
+    def key_problem(self, name: str) -> str | None:
+        """Return in words why a name is too long to be a key here; ``None`` if it is not."""
+        limit = self._dialect.KEY_LIMIT
+        return None if limit is None else limit.problem(name)
+
     def scrub(self) -> str | None:
         """Leave nothing of deleted rows in the database's files; return where there is still.
 
