@@ -90,17 +90,20 @@ def control(connection: Connection, statement: str) -> None:
         cursor.close()
 
 
-def _as_sqlalchemy_raises(connection: Connection, sql: str, error: Any) -> Exception:
+def _as_sqlalchemy_raises(connection: Connection, sql: str, error: Any) -> DBAPIError:
     """Return SQLAlchemy's error for one of the driver's; a lost connection is given up."""
-    base = connection.dialect.loaded_dbapi.Error
     driver = connection.connection.dbapi_connection
     is_lost = connection.dialect.is_disconnect(error, driver, None)
     if is_lost:
         connection.invalidate(error)
-    return cast(
-        "Exception",
-        DBAPIError.instance(sql, None, error, base, connection_invalidated=is_lost),
-    )
+    return as_sqlalchemy_wraps(connection.dialect, sql, error, is_lost=is_lost)
+
+
+def as_sqlalchemy_wraps(dialect: Dialect, sql: str, error: Any, *, is_lost: bool) -> DBAPIError:
+    """Return SQLAlchemy's error for one of the driver's, where SQLAlchemy does not make it."""
+    base = dialect.loaded_dbapi.Error
+    wrapped = DBAPIError.instance(sql, None, error, base, connection_invalidated=is_lost)
+    return cast("DBAPIError", wrapped)
 
 
 def begins_with(column: ColumnElement[str], prefix: str) -> ColumnElement[bool]:
