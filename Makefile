@@ -5,6 +5,7 @@ VENV ?= .venv
 
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+DEMO_STAMP := $(VENV)/.installed-package
 BENCH_STAMP := $(VENV)/.installed-bench
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --prefer-binary -c constraints.txt
 
@@ -19,7 +20,7 @@ endef
 help: ## List the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z_]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
-demo: $(STAMP) ## Show what the engine does, in a terminal, offline
+demo: $(DEMO_STAMP) ## Show what the engine does, in a terminal, offline
 	@$(BIN)/memengine demo
 
 test: $(STAMP) ## Run the unit tests: no network, no clock
@@ -73,6 +74,7 @@ bench: $(BENCH_STAMP) ## Compare with peers, briefly: search, indexes, memory, c
 	$(BIN)/python benchmarks/opening.py --chunks 1000
 	$(BIN)/python benchmarks/store.py --items 1000
 	$(BIN)/python benchmarks/memory.py --chunks 2000
+	$(BIN)/python benchmarks/scaling.py --sizes 500 1000
 	$(BIN)/python benchmarks/syncing.py --files 1000
 	$(BIN)/python benchmarks/watching.py --files 1000
 	$(BIN)/python benchmarks/compaction.py --histories 200
@@ -100,18 +102,23 @@ clean: ## Remove .venv, caches and build output
 
 # Debian's python3 lacks ensurepip unless python3-venv is installed; pip itself can then fill the
 # environment, so that Python and pip are enough there too.
-$(STAMP): pyproject.toml constraints.txt
+$(DEMO_STAMP): pyproject.toml constraints.txt
 	@command -v "$(PYTHON)" >/dev/null || { \
 		echo "'$(PYTHON)' was not found. Install Python 3.11 or newer, or run: make PYTHON=/path/to/python3" >&2; exit 1; }
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 		echo "langchain-memengine needs Python 3.11 or newer; '$(PYTHON)' is $$("$(PYTHON)" --version 2>&1). Run: make PYTHON=/path/to/python3.11" >&2; exit 1; }
-	@echo "Installing langchain-memengine and its tools into $(VENV) (once; a few minutes) …"
+	@echo "Installing langchain-memengine into $(VENV) (once; a minute or two) …"
 	@if "$(PYTHON)" -c 'import ensurepip' 2>/dev/null; then \
 		"$(PYTHON)" -m venv "$(VENV)"; \
 	else \
 		"$(PYTHON)" -m venv --without-pip "$(VENV)" && \
 		"$(PYTHON)" -m pip --python "$(BIN)/python" install --quiet --disable-pip-version-check pip; \
 	fi
+	$(call with_dots,$(INSTALL) -e .)
+	@touch $@
+
+$(STAMP): $(DEMO_STAMP)
+	@echo "Installing what tests, notebooks and pages need into $(VENV) (once; a few minutes) …"
 	$(call with_dots,$(INSTALL) -e '.[dev]')
 	@touch $@
 

@@ -4,8 +4,9 @@
 
 Each job learns one fact from one message: it is claimed, the stub answers at once with JSON, the
 quote is verified, and record, chunk and what follows are one transaction with the job's end. A
-second job judges whether the fact contradicts the user's others. The store is SQLite on disk, which
-waits for the disk. The facts are of 20 users, so that each job reads more of them.
+second job judges whether the fact contradicts the user's others. The graph is left out. The store
+is SQLite on disk, which waits for the disk. The facts are of 20 users, so that each job reads more
+of them.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def stub(prompt: Sequence[BaseMessage]) -> str:
 
 def learn(root: str, count: int) -> dict[str, float]:
     """Return how fast so many messages were learnt from; each queues a second job."""
-    config = MemEngineConfig(worker="off", consolidate_at=None)
+    config = MemEngineConfig(worker="off", consolidate_at=None, graph_learning="off")
     users = [Actor(f"user{number}") for number in range(USERS)]
     with MemoryEngine.open(
         root, config=config, embeddings=StubEmbeddings(), chat_model=RunnableLambda(stub)

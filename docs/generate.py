@@ -12,7 +12,7 @@ from __future__ import annotations
 import io
 import tempfile
 import tomllib
-from datetime import date
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import get_args
 
@@ -25,9 +25,10 @@ from langchain_memengine import MemoryEngine
 from langchain_memengine.cli.demo_memory import write_demo_files
 from langchain_memengine.cli.hits import print_hits
 from langchain_memengine.config import RANKINGS, MemEngineConfig, Ranking
+from langchain_memengine.workspace.layout import Layout
 
 DOCS = Path(__file__).parent
-TODAY = date(2026, 11, 30)
+NOW = datetime(2026, 11, 30, 9, tzinfo=UTC)
 
 # Rich's own format without its web fonts: the picture loads nothing.
 SVG_FORMAT = """\
@@ -103,8 +104,14 @@ def picture() -> str:
         record=True, width=100, file=io.StringIO(), force_terminal=True, highlight=False
     )
     with tempfile.TemporaryDirectory() as folder:
-        write_demo_files(Path(folder), TODAY)
-        with MemoryEngine.open(folder) as engine:
+        write_demo_files(Path(folder), NOW.date())
+        state = Layout(Path(folder)).state_dir
+        state.mkdir()
+        (state / "workspace-id").write_text("0" * 32)  # ids of chunks hang on it
+        # The clock of the picture stands still, or ages and scores were others each day.
+        with MemoryEngine(
+            Path(folder), MemEngineConfig(), embeddings="local", clock=lambda: NOW
+        ) as engine:
             console.print(Text(f'$ memengine search "{query}" -k 3', style="bold"))
             print_hits(console, engine.search(query, 3).hits, query, "english")
     return console.export_svg(title="memengine", code_format=SVG_FORMAT, unique_id="memengine")

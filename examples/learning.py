@@ -110,8 +110,11 @@ class SimulatedClock:
 
 
 def talk(engine: MemoryEngine, clock: SimulatedClock) -> None:
-    """Let three weeks pass."""
+    """Let three weeks pass, and print what is said."""
     for week, (messages, note) in enumerate(zip(WEEKS, NOTES, strict=True), start=1):
+        print(f"what was said in week {week}:")
+        for message in messages:
+            print(f"  {message.name or 'the agent'}: {message.text}")
         engine.learn(messages, thread_id=f"week {week}")
         engine.remember(note, scope="agent_notes", origin="tool", source=f"week {week}")
         engine.run_jobs()  # what a worker does in the background; at 03:00 it consolidates
@@ -122,10 +125,10 @@ def talk(engine: MemoryEngine, clock: SimulatedClock) -> None:
 def tell_what_is_known(engine: MemoryEngine) -> None:
     """Print what holds of each person, and what was believed of one."""
     for actor in (ANN, BOB):
-        print(f"{actor.user_id}:")
+        print(f"what is known of {actor.user_id}, from their own words:")
         for record in engine.facts(actor=actor):
             print(f"  {record.text}")
-    print("what ann is asked about:")
+    print("what is found for ann when she asks where she lives:")
     print(f"  {engine.search('Where does the user live?', 1, actor=ANN).hits[0].text}")
     print("what was believed of ann:")
     for version in engine.history_of("user", actor=ANN):
@@ -136,12 +139,12 @@ def tell_what_is_known(engine: MemoryEngine) -> None:
 
 def tell_what_was_tidied_up(engine: MemoryEngine, root: Path) -> None:
     """Print the digest of the nights, and take back what it tells of."""
-    print("what the nightly job merged:")
+    print("what the nightly job merged into a later note that says the same, in its digest:")
     digest = (root / "DREAMS.md").read_text(encoding="utf-8")
     for revision, text in re.findall(r"^- merged .*undo (\S+)\): (.*)$", digest, re.MULTILINE):
         print(f"  {text}")
         engine.undo(revision)
-    print("notes of tools after an undo:")
+    print("notes of tools, now that this is undone:")
     for note in engine.list_records(scope="agent_notes", origin="tool"):
         print(f"  {note.source}: {note.text}")
 
@@ -151,7 +154,17 @@ def forget_ann(engine: MemoryEngine) -> None:
     engine.forget(owner=ANN.user_id)
     print("records after ann was forgotten:")
     for count in engine.audit().records:
-        print(f"  {count.records} of {count.owner or 'everyone'} ({count.origin})")
+        whose = f"{count.owner}'s own" if count.owner else "for everyone"
+        print(f"  {count.records} {whose} (origin: {count.origin})")
+
+
+def tell_where_words_are_left(root: Path) -> None:
+    """Print which files still hold what ann said: the database, the notes, the index."""
+    files = [file for file in root.rglob("*") if file.is_file()]
+    holding = [f for f in files if any(word in f.read_bytes() for word in WORDS_OF_ANN)]
+    print(f"files that still hold what ann said, of {len(files)}:")
+    for name in [file.name for file in holding] or ["none"]:
+        print(f"  {name}")
 
 
 def main() -> None:
@@ -170,10 +183,7 @@ def main() -> None:
             tell_what_is_known(engine)
             tell_what_was_tidied_up(engine, Path(folder))
             forget_ann(engine)
-        print("files that still hold what ann said:")
-        for file in Path(folder).rglob("*"):
-            if file.is_file() and any(word in file.read_bytes() for word in WORDS_OF_ANN):
-                print(f"  {file.name}")
+        tell_where_words_are_left(Path(folder))
 
 
 if __name__ == "__main__":

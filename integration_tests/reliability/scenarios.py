@@ -17,7 +17,7 @@ import pytest
 from sqlalchemy.engine.default import DefaultDialect
 
 from integration_tests.reliability.user import User
-from langchain_memengine.retrieval.vector_index import ChromaIndex
+from langchain_memengine.retrieval import chroma_client
 
 CHANGING = ("fsync", "replace", "rename", "unlink", "remove", "mkdir", "rmdir")
 OPENING = ("open", "scandir")
@@ -141,8 +141,8 @@ def exit_at(point: int) -> None:
             os._exit(0)
 
     before = _patch(at_step, pytest.MonkeyPatch(), CHANGING)
-    for name in ("_upsert", "_delete"):
-        before(ChromaIndex, name, is_ours=lambda *arguments: True)
+    for name in ("upsert", "delete"):
+        before(chroma_client, name, is_ours=lambda *arguments: True)
 
 
 class Fault:

@@ -2,9 +2,8 @@
 
 import os
 import signal
-from contextlib import closing
+from contextlib import contextmanager
 
-import chromadb
 import pytest
 
 from integration_tests.reliability.processes import Processes, wait_for
@@ -12,7 +11,9 @@ from integration_tests.servers import replica_processes
 from integration_tests.servers.chroma_run import chroma_running
 from integration_tests.servers.replica_processes import SETTINGS, living, vectors_on_server
 from langchain_memengine.retrieval import chroma_client
+from langchain_memengine.retrieval.chroma_collections import ChromaCollections
 from langchain_memengine.retrieval.chroma_server import ChromaServer
+from langchain_memengine.types import Actor
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine
 from tests.fakes.sentences import best, sentence
@@ -34,6 +35,15 @@ def engine_of(tmp_path, chroma):
         return make_engine(tmp_path / name, embeddings=FakeEmbeddings(size), **given)
 
     return opened
+
+
+@contextmanager
+def client_of(chroma):
+    client = chroma_client.connect(ChromaServer("127.0.0.1", chroma.port, ssl=False))
+    try:
+        yield client
+    finally:
+        chroma_client.disconnect(client)
 
 
 def filled(engine, texts):
@@ -63,7 +73,7 @@ def test_collection_that_others_remove_or_damage_is_filled_again(engine_of, chro
     with engine_of() as engine:
         engine.add_texts(texts)
         assert filled(engine, texts) == 50
-        with closing(chromadb.HttpClient(host="127.0.0.1", port=chroma.port)) as client:
+        with client_of(chroma) as client:
             (name,) = [one.name for one in client.list_collections()]
             client.delete_collection(name)
             assert engine.search(texts[3], 1).degraded == ()  # exact vectors answered
@@ -116,6 +126,30 @@ def test_forgotten_vectors_leave_the_server(engine_of, chroma):
         assert filled(replica, [sentence(3)]) == 20
 
 
+def test_server_is_asked_only_about_partitions_that_changed(engine_of, monkeypatch):
+    asked = []
+    looked_up = ChromaCollections.looked_up
+    anna, bert = Actor("anna"), Actor("bert")
+    with engine_of() as engine:
+        engine.add_texts(["tea of all"])
+        for actor in (anna, bert):
+            engine.add_texts([f"tea of {actor.user_id}"], actor=actor)
+            engine.search("tea", actor=actor)
+            engine.wait_for_chroma()
+        monkeypatch.setattr(
+            ChromaCollections,
+            "looked_up",
+            lambda self, *a: asked.append(a[0]) or looked_up(self, *a),
+        )
+        engine.add_texts(["more tea"], actor=anna)
+        for actor in (anna, bert):
+            engine.search("tea", actor=actor)
+            engine.wait_for_chroma()
+            hits = engine.search("tea", actor=actor).hits
+            assert "chroma" in {hit.receipt.vector_path for hit in hits}
+    assert asked == ["personal/anna"]
+
+
 def test_batches_are_no_larger_than_the_server_takes(engine_of, monkeypatch):
     """The server says how much it takes at once; a smaller figure stands in for a smaller one."""
     sizes = []
@@ -135,19 +169,18 @@ def test_batches_are_no_larger_than_the_server_takes(engine_of, monkeypatch):
 
 def test_server_that_does_not_answer_is_given_up(tmp_path, chroma, monkeypatch):
     monkeypatch.setattr(chroma_client, "ANSWER_SECONDS", 0.3)
-    client = chroma_client.connect(ChromaServer("127.0.0.1", chroma.port, ssl=False))
-    assert client.heartbeat() > 0
-    os.kill(chroma.process, signal.SIGSTOP)  # it takes connections and says nothing
-    os.waitpid(chroma.process, os.WUNTRACED)  # until it has stopped
-    try:
-        with pytest.raises(Exception, match="timed out"):
-            client.heartbeat()
-        monkeypatch.setattr(chroma_client, "CONNECT_SECONDS", 0.3)
-        with pytest.raises(Exception, match="timed out"):
-            chroma_client.connect(ChromaServer("127.0.0.1", chroma.port, ssl=False))
-    finally:
-        os.kill(chroma.process, signal.SIGCONT)
-        chroma_client.disconnect(client)
+    with client_of(chroma) as client:
+        assert client.heartbeat() > 0
+        os.kill(chroma.process, signal.SIGSTOP)  # it takes connections and says nothing
+        os.waitpid(chroma.process, os.WUNTRACED)  # until it has stopped
+        try:
+            with pytest.raises(Exception, match="timed out"):
+                client.heartbeat()
+            monkeypatch.setattr(chroma_client, "CONNECT_SECONDS", 0.3)
+            with pytest.raises(Exception, match="timed out"), client_of(chroma):
+                pass
+        finally:
+            os.kill(chroma.process, signal.SIGCONT)
 
 
 def test_writers_at_once_lose_no_vectors(tmp_path, chroma, replica_program, record_property):

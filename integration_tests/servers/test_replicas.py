@@ -98,7 +98,7 @@ def test_nightly_job_is_done_once_over_all_workers(folder, processes):
         database = Database(
             settings["database_url"], store_id="default", now=START, busy_timeout_ms=5000
         )
-        schedule = Schedule("every night", "embed", "03:00", "Europe/Berlin")
+        schedule = Schedule("nightly", "embed", "03:00", "Europe/Berlin")
         with database.write() as tx:
             ensure_schedule(tx, schedule, now=START - timedelta(days=3))  # three nights are due
         database.close()

@@ -18,7 +18,7 @@ from langchain_memengine.answers import (
 )
 from langchain_memengine.cli import options
 from langchain_memengine.cli.failing import exit_if, usage_error
-from langchain_memengine.cli.opening import MEMORY_TEXT, opened, opened_fresh, warn
+from langchain_memengine.cli.opening import opened, opened_fresh, warn
 from langchain_memengine.cli.terminal import (
     bar,
     counted,
@@ -42,6 +42,7 @@ def init(
     as_json_wanted: options.Json = False,
 ) -> None:
     """Make a folder a memory. Files that are there stay as they are."""
+    from langchain_memengine.workspace.blank_memory import BLANK_MEMORY
     from langchain_memengine.workspace.files import write_atomic
     from langchain_memengine.workspace.layout import Layout
 
@@ -53,7 +54,7 @@ def init(
     path = layout.memory_path
     is_new = not path.exists()
     if is_new:
-        write_atomic(path, MEMORY_TEXT)
+        write_atomic(path, BLANK_MEMORY)
     if as_json_wanted:
         print_json({"root": str(chosen), "created": [layout.name(path)] if is_new else []})
         return

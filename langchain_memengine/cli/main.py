@@ -22,6 +22,7 @@ from langchain_memengine.cli import (
     records,
     searching,
     serving,
+    sessions,
     trusting,
     watching,
 )
@@ -85,6 +86,7 @@ app.command("import", rich_help_panel="Remember")(records.import_)
 app.command("eval", rich_help_panel="Ask")(evaluating.evaluate)
 app.add_typer(graphing.app, name="graph", rich_help_panel="Ask")
 app.add_typer(experiences.app, rich_help_panel="Ask")
+app.add_typer(sessions.app, rich_help_panel="Ask")
 app.add_typer(jobs.app, rich_help_panel="Keep it running")
 
 

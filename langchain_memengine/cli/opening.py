@@ -11,17 +11,10 @@ from typing import TYPE_CHECKING, Any
 from langchain_memengine.cli.failing import usage_error
 from langchain_memengine.cli.terminal import bar, complain
 from langchain_memengine.errors import MemEngineError
+from langchain_memengine.workspace.blank_memory import is_untouched
 
 if TYPE_CHECKING:
     from langchain_memengine.engine.memory_engine import MemoryEngine
-
-
-MEMORY_TEXT = """\
-# Memory
-
-<!-- Pinned facts, a line each. Every recall shows this file whole, so keep it short. -->
-"""
-"""What a new MEMORY.md says; a memory with nothing else is blank."""
 
 
 def require_folder(root: Path) -> Path:
@@ -84,8 +77,7 @@ def opened_fresh(
 
 def is_blank(engine: MemoryEngine) -> bool:
     """Return whether nothing was ever remembered: at most the MEMORY.md of ``init`` is there."""
-    untouched = engine.read_memory() == MEMORY_TEXT
-    return engine.stats().chunks <= int(untouched)
+    return engine.stats().chunks <= int(is_untouched(engine.read_memory()))
 
 
 def index_changes(engine: MemoryEngine) -> tuple[str, ...]:

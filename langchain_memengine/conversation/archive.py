@@ -15,12 +15,13 @@ from langchain_memengine.conversation.committing import Committer
 from langchain_memengine.conversation.lineage import checked_thread, head_update, new_commit
 from langchain_memengine.conversation.message_json import from_json, identified, to_json
 from langchain_memengine.conversation.source_uris import message_source
+from langchain_memengine.conversation.withholding import readable
 from langchain_memengine.errors import NotFoundError
 from langchain_memengine.retrieval import visibility
 from langchain_memengine.retrieval.documents import event_time
 from langchain_memengine.retrieval.indexing import Indexer
 from langchain_memengine.retrieval.sources import TextChunks
-from langchain_memengine.storage import commits
+from langchain_memengine.storage import commits, quarantines
 from langchain_memengine.storage import messages as message_rows
 from langchain_memengine.storage.database import Database
 from langchain_memengine.storage.messages import StoredMessage
@@ -132,6 +133,8 @@ class SqlArchive:
     ) -> list[BaseMessage]:
         """Return archived messages exactly as they were, in the order they were archived.
 
+        One that is quarantined comes without its words.
+
         Args:
             thread_id: Conversation they belong to.
             ids: Which ones; all by default.
@@ -152,7 +155,8 @@ class SqlArchive:
             branch = commits.branch(tx, thread_id, heads)
             owners = {visibility.thread_owner(thread_id), owner} - {""}
             rows = message_rows.archived(tx, thread_id, owners)
-        found = {row.message_id: row.body for row in rows if row.commit_id in branch}
+            aside = quarantines.everything(tx)
+        found = {row.message_id: row for row in rows if row.commit_id in branch}
         wanted = found.keys() if ids is None else {clean_text(one) for one in ids}
         missing = sorted(wanted - found.keys())
         if missing:
@@ -160,7 +164,11 @@ class SqlArchive:
                 f"The archive of the thread {thread_id!r} has no message {missing[0]!r} on this "
                 "branch. Pass the head of the branch that archived it, or call without ids."
             )
-        return [from_json(body) for message_id, body in found.items() if message_id in wanted]
+        return [
+            readable(from_json(row.body), aside, thread_id, row.commit_id)
+            for message_id, row in found.items()
+            if message_id in wanted
+        ]
 
     def _not_archived(self, stored: Sequence[StoredMessage], commit: Commit) -> set[str]:
         """Return the keys of messages that the commit's branch has not archived before."""

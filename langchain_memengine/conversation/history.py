@@ -10,7 +10,9 @@ from langchain_core.messages import BaseMessage
 
 from langchain_memengine.conversation.lineage import checked_thread
 from langchain_memengine.conversation.message_json import from_json, to_json, whole
+from langchain_memengine.conversation.withholding import readable
 from langchain_memengine.storage import messages as message_rows
+from langchain_memengine.storage import quarantines
 from langchain_memengine.storage.database import Database
 from langchain_memengine.storage.messages import StoredMessage
 from langchain_memengine.text.sanitize import clean_text
@@ -35,9 +37,11 @@ class SqlHistory:
         self._clock = clock
 
     def read(self) -> list[BaseMessage]:
-        """Return all messages, oldest first."""
+        """Return all messages, oldest first; what is quarantined comes without its words."""
         with self._database.read() as tx:
-            return [from_json(b) for b in message_rows.history(tx, self._owner, self._thread_id)]
+            found = [from_json(b) for b in message_rows.history(tx, self._owner, self._thread_id)]
+            aside = quarantines.everything(tx)
+        return [readable(one, aside, self._thread_id) for one in found]
 
     def add(self, messages: Sequence[BaseMessage]) -> None:
         """Add messages at the end, in one step; those whose id the history has are left out.

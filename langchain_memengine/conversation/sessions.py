@@ -105,9 +105,15 @@ class MemorySessions:
             session = session_rows.find(tx, session_id, self._owner)
         if session is None:
             raise NotFoundError(
-                f"There is no session {session_id!r} of this user. Make one with create()."
+                f"There is no session {session_id!r} of this user. latest(), in a terminal "
+                "`memengine sessions list`, shows theirs; create() makes one."
             )
         return session
+
+    def latest(self, limit: int = 50) -> list[Session]:
+        """Return the user's sessions, newest first, those that were archived too."""
+        with self._database.read() as tx:
+            return session_rows.latest(tx, self._owner, limit=limit)
 
     def search(
         self, session: Session, query: str, k: int | None = None, **options: Any

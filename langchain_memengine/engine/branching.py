@@ -117,6 +117,8 @@ class Branching(Searching):
     ) -> list[BaseMessage]:
         """Return archived messages of a conversation exactly as they were, in their order.
 
+        One that is quarantined comes without its words.
+
         Args:
             thread_id: The conversation; who knows its id may read what its users share.
             ids: Which messages; all by default.

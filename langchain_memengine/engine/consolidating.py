@@ -90,6 +90,7 @@ class Consolidating(NoteKeeping, Remembering):
         self, *, dry_run: bool, fold: bool, progress: Progress | None
     ) -> ConsolidationReport:
         """Consolidate; return a report of everybody's memory, which nobody may see as it is."""
+        from langchain_memengine.knowledge import untold
         from langchain_memengine.knowledge.consolidating import Consolidation
         from langchain_memengine.knowledge.consolidation_report import ConsolidationReport
         from langchain_memengine.knowledge.folding import FoldPlan
@@ -101,10 +102,14 @@ class Consolidating(NoteKeeping, Remembering):
         folding = self._fold_plan(now, logs) if fold else FoldPlan()
         entries = [*plan.entries, *folding.entries]
         if not dry_run:
+            self._tell_of_runs_given_up(now)
+            run = f"{_TITLE}-{uuid4().hex}"
+            with self._database.write() as tx:
+                untold.begin(tx, run, now)
             if folding.facts:  # first: a crash between leaves it said twice
                 self.promote_facts(_TITLE, folding.facts)
             entries = work.carry_out(entries, now)
-            self._tell(entries, len(folding.lines), now)
+            self._tell(entries, len(folding.lines), now, run)
         if folding.suspected:
             degraded.append(f"{folding.suspected} decisions look like orders and were not folded.")
         if plan.unconfirmed:
@@ -148,13 +153,32 @@ class Consolidating(NoteKeeping, Remembering):
         old = old_records(chosen, self._old_before(now))
         return plan_fold(old, logs, self.read_memory(), room=self.config.pinned_cap)
 
-    def _tell(self, done: Sequence[Consolidated], pinned: int, now: datetime) -> None:
-        """Add a digest to the notes of everyone, and of each user whose memory it was."""
+    def _tell_of_runs_given_up(self, now: datetime) -> None:
+        """Tell what earlier runs did whose process ended before their digest was written."""
+        from langchain_memengine.knowledge import untold
+
+        with self._database.read() as tx:
+            runs = untold.given_up(tx, now)
+            done = {run: untold.done_at(tx, at, self.config) for run, at in runs.items()}
+        for run, at in runs.items():
+            self._tell(done[run], 0, at, run)
+
+    def _tell(self, done: Sequence[Consolidated], pinned: int, at: datetime, run: str) -> None:
+        """Add a digest to the notes of everyone, and of each user whose memory it was.
+
+        Args:
+            done: What the run did.
+            pinned: Lines that MEMORY.md got.
+            at: When the run began.
+            run: Its name; a digest of one run is added once.
+        """
+        from langchain_memengine.knowledge import untold
         from langchain_memengine.knowledge.consolidation_report import digest
         from langchain_memengine.workspace.notes import append_digest
 
-        run = f"{_TITLE}-{uuid4().hex}"
         for owner in sorted({one.owner for one in done} | ({""} if pinned else set())):
             own = [one for one in done if one.owner == owner]
             body = digest(own, 0 if owner else pinned)
-            append_digest(self._notes, owner, now, _TITLE, body, record=run)
+            append_digest(self._notes, owner, at, _TITLE, body, record=run)
+        with self._database.write() as tx:
+            untold.told(tx, run)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from langchain_memengine.engine.writing import Writing
 from langchain_memengine.retrieval import documents, visibility
 from langchain_memengine.retrieval.documents import NewDocument
-from langchain_memengine.storage import originals
+from langchain_memengine.storage import originals, quarantines
 from langchain_memengine.storage.originals import Original
 from langchain_memengine.types import (
     Actor,
@@ -50,11 +50,16 @@ class DocumentKeeping(Writing):
         return [document.id for document, (_, chunks) in zip(given, pieces, strict=True) if chunks]
 
     def kept_documents(
-        self, ids: Sequence[str], *, actor: Actor | None = None
+        self, ids: Sequence[str], *, quarantined: bool = False, actor: Actor | None = None
     ) -> dict[str, NewDocument]:
         """Return kept documents as they were, by id: the actor's own before everyone's.
 
         One whose text was since added otherwise is none of them.
+
+        Args:
+            ids: Which; unknown ones are left out.
+            quarantined: Also those that are quarantined.
+            actor: Who asks.
         """
         documents.require_list("ids", ids)
         mine = visibility.owner_of("personal", actor or self.actor)
@@ -64,9 +69,10 @@ class DocumentKeeping(Writing):
         }
         with self._database.read() as tx:
             found = originals.by_sources(tx, [uri for uris in places.values() for uri in uris])
+            aside = frozenset() if quarantined else quarantines.hidden_sources(tx)
         return {
             one: NewDocument(found[uri].text, found[uri].metadata, one)
             for one, uris in places.items()
             for uri in reversed(uris)
-            if uri in found
+            if uri in found and uri not in aside
         }

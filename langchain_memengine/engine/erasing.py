@@ -70,6 +70,12 @@ class Erasing(Writing):
             if not self._chroma[0].start_over([(one, model or "") for one in sorted(partitions)]):
                 return ("Vectors in the files of the Chroma server, until it cleans them up.",)
             return ()
+        if self.config.chroma_url is not None:
+            return ("Vectors on the Chroma server, until an engine that uses it searches.",)
+        return self._drop_chroma_folder()
+
+    def _drop_chroma_folder(self) -> tuple[str, ...]:
+        """Remove the folder of an embedded Chroma; return what could not be reached."""
         folder = None if self.root is None else Layout(self.root).state_dir / CHROMA_DIR
         if folder is None or not folder.exists():
             return ()

@@ -32,6 +32,11 @@ class GraphWork(EngineParts):
             with _logged():
                 self.graph.queue_sync()
 
+    def _tell_graph_of_release(self) -> None:
+        """Let the graph read what was to be read while it was quarantined."""
+        with _logged():
+            self.graph.queue_released()
+
     def _forget_in_graph(self) -> None:
         """Forget what deleted memories told; if that fails, the next question does it."""
         with _logged():

@@ -111,6 +111,7 @@ class Quarantining(Remembering):
 
         now = stored_time(self._clock())
         self._records.change(dict.fromkeys(targets, change), "release", now=now)
+        self._tell_graph_of_release()
         return tuple(ended.values())
 
     def _admin(self, actor: Actor | None) -> Actor:

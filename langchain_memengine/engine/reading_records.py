@@ -213,12 +213,8 @@ def _merged_into(tx: Transaction, kept_id: str) -> set[str]:
     onto = {kept_id}
     while onto:
         over = {one.old_id for one in supersessions.by_records(tx, onto)}
-        onto = {
-            revision.target_id
-            for revision in revisions.of_records(tx, over - found - {kept_id})
-            if revision.kind == "merge"
-            and any(one.new_id in onto for one in revision.after.superseded_by)
-        }
+        same = revisions.said_again(tx, over - found - {kept_id})
+        onto = {old for old, new in same if new in onto}
         found |= onto
     return found
 

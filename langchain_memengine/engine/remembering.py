@@ -185,6 +185,7 @@ class Remembering(ReadingRecords):
                 self._require_change(state.record, actor)
         undone = self._records.undo(revision, now=stored_time(self._clock())).record
         self._tell_graph()
+        self._tell_graph_of_release()
         return undone
 
     def supersede(self, old_id: str, new_id: str, *, actor: Actor | None = None) -> None:

@@ -31,6 +31,7 @@ from langchain_memengine.types import (
     Actor,
     Filter,
 )
+from langchain_memengine.workspace.blank_memory import is_untouched
 from langchain_memengine.workspace.files import UnreadableFileError
 from langchain_memengine.workspace.layout import memory_names
 from langchain_memengine.workspace.notes import Workspace
@@ -332,9 +333,9 @@ class Searching(Writing):
                 aside = [name for name in memory_names(owner) if self.is_quarantined(name)]
                 if aside and text.strip():
                     problems.append(f"pinned: {aside[0]} is quarantined")
-                else:
+                elif text.strip() and not is_untouched(text):
                     texts.append(text)
-        return "\n\n".join(text for text in texts if text.strip()), tuple(problems)
+        return "\n\n".join(texts), tuple(problems)
 
 
 def _in_utc(wanted: Filter) -> Filter:

@@ -58,7 +58,7 @@ class MemEngineDocumentIndex(MemEngineRetriever, DocumentIndex):
         )
 
     def get(self, ids: Sequence[str], /, **kwargs: Any) -> list[Document]:  # noqa: ARG002
-        """Return the documents with these ids, as they were; unknown ids are left out."""
+        """Return the documents with these ids, as they were; not unknown or quarantined ones."""
         found = self.engine.kept_documents(list(ids), actor=self._actor)
         return [
             Document(id=one, page_content=kept.text, metadata=dict(kept.metadata))
@@ -74,7 +74,7 @@ class MemEngineDocumentIndex(MemEngineRetriever, DocumentIndex):
         """
         if ids is None:
             raise ConfigurationError("delete() needs the ids of the documents to delete.")
-        known = list(self.engine.kept_documents(ids, actor=self._actor))
+        known = list(self.engine.kept_documents(ids, quarantined=True, actor=self._actor))
         self.engine.delete(known, actor=self._actor)
         return DeleteResponse(num_deleted=len(known), succeeded=known, num_failed=0, failed=[])
 

@@ -9,7 +9,7 @@ from typing import Any
 from langchain_memengine.errors import EmbeddingModelChangedError, ExtractionError, JobError
 from langchain_memengine.graph.knowledge_graph import KnowledgeGraph
 from langchain_memengine.graph.reading import Piece, TextReader, chunk_piece
-from langchain_memengine.storage import chunk_ids, jobs
+from langchain_memengine.storage import chunk_ids, graph_jobs, jobs
 from langchain_memengine.storage.chunk_ids import ReadableChunk
 from langchain_memengine.storage.database import Database, Transaction
 from langchain_memengine.storage.graph_jobs import MEMORIES, extract_job, sync_job
@@ -58,7 +58,7 @@ class GraphSync:
             embedded = self._graph.embed_names()
         except EmbeddingModelChangedError as error:
             raise JobError(str(error)) from error
-        new = self._unread() if self._reads_all else []
+        new, skipped = self._unread()
         logger.info(
             "graph: %d memories forgotten, %d names embedded, %d texts to read",
             forgotten, embedded, len(new),
@@ -67,6 +67,7 @@ class GraphSync:
         def apply(tx: Transaction) -> None:
             for batch in _batches(new):
                 jobs.put(tx, extract_job([one.id for one in batch]), now=context.now)
+            graph_jobs.set_skipped(tx, skipped)
             if self._reads_all:
                 tx.set_meta(_READ, str(changes))
             is_late = self._reads_all and tx.counters().changes != changes
@@ -75,13 +76,19 @@ class GraphSync:
 
         return apply
 
-    def _unread(self) -> list[ReadableChunk]:
+    def _unread(self) -> tuple[list[ReadableChunk], list[str]]:
+        """Return the chunks to read, and the ids of those that are not while quarantined."""
         with self._database.read() as tx:
-            seen = int(tx.get_meta(_READ) or 0)
-            changed = chunk_ids.changed_since(tx, seen, origins=READ_ORIGINS)
-        hashes = {Evidence(one.id, one.partition_key): one.text_hash for one in changed}
-        read = self._graph.read_already(hashes)
-        return [one for one in changed if Evidence(one.id, one.partition_key) not in read]
+            found = chunk_ids.readable(tx, graph_jobs.skipped(tx))
+            if self._reads_all:
+                seen = int(tx.get_meta(_READ) or 0)
+                found += chunk_ids.changed_since(tx, seen, origins=READ_ORIGINS)
+            aside = chunk_ids.set_aside(tx)
+        by_evidence = {Evidence(one.id, one.partition_key): one for one in found}
+        read = self._graph.read_already({one: c.text_hash for one, c in by_evidence.items()})
+        unread = [chunk for one, chunk in by_evidence.items() if one not in read]
+        allowed = [chunk for chunk in unread if chunk.id not in aside]
+        return allowed, [chunk.id for chunk in unread if chunk.id in aside]
 
 
 class GraphExtract:
@@ -99,13 +106,16 @@ class GraphExtract:
     def __call__(self, job: Job, context: JobContext) -> Effect | None:
         """Read what nobody has read yet; what is read is kept at once, and asked for once.
 
+        What is quarantined is left until it is released.
+
         Raises:
             JobError: The job names no memories.
             ExtractionError: The model's replies about a memory cannot be read; others are read.
             ChatModelError: It failed or refused.
             StorageError: A database failed.
         """
-        new, _ = self._reader.recall(self._pieces(_memories(job)))
+        pieces, skipped = self._pieces(_memories(job))
+        new, _ = self._reader.recall(pieces)
         unreadable: ExtractionError | None = None
         for piece in new:
             if context.is_given_up():
@@ -116,15 +126,26 @@ class GraphExtract:
                 unreadable = error
         if unreadable is not None:
             raise unreadable
-        return None
 
-    def _pieces(self, memories: Sequence[str]) -> list[Piece]:
-        """Return the chunks, as visible as they are; what was deleted meanwhile is left out."""
+        def apply(tx: Transaction) -> None:
+            graph_jobs.set_skipped(tx, [*graph_jobs.skipped(tx), *skipped])
+
+        return apply if skipped else None
+
+    def _pieces(self, memories: Sequence[str]) -> tuple[list[Piece], list[str]]:
+        """Return the chunks, as visible as they are, and the ids of quarantined ones.
+
+        What was deleted meanwhile is left out.
+        """
         with self._database.read() as tx:
             found = chunk_ids.referred(tx, memories, partitions=None)
-        return [
-            chunk_piece(Evidence(one.id, one.partition_key, one.commit_id), one) for one in found
+            aside = chunk_ids.set_aside(tx)
+        pieces = [
+            chunk_piece(Evidence(one.id, one.partition_key, one.commit_id), one)
+            for one in found
+            if one.id not in aside
         ]
+        return pieces, [one.id for one in found if one.id in aside]
 
 
 def _memories(job: Job) -> list[str]:

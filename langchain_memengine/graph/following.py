@@ -10,7 +10,7 @@ from langchain_memengine.retrieval.name_index import NameIndex
 from langchain_memengine.storage import chunk_ids, graph, graph_meta, job_rows, jobs
 from langchain_memengine.storage.chunk_values import partition_key
 from langchain_memengine.storage.database import Database, LazyDatabase
-from langchain_memengine.storage.graph_jobs import SYNC_KEY, sync_job
+from langchain_memengine.storage.graph_jobs import SYNC_KEY, skipped, sync_job
 from langchain_memengine.types import (
     Actor,
 )
@@ -104,6 +104,13 @@ class GraphFollowing:
                 return
         with self._state.write() as tx:
             jobs.put(tx, sync_job(), now=self._clock())
+
+    def queue_released(self) -> None:
+        """Queue the reading of memories that were quarantined when they were to be read."""
+        with self._state.read() as tx:
+            is_waiting = bool(skipped(tx))
+        if is_waiting:
+            self.queue_sync()
 
     def _synced(self) -> Database:
         self.sync()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -12,8 +12,9 @@ from langchain_memengine.answers import (
 )
 from langchain_memengine.errors import NotFoundError
 from langchain_memengine.graph.learning import GraphLearning
-from langchain_memengine.graph.paths import shortest_paths
+from langchain_memengine.graph.paths import along, shortest_paths
 from langchain_memengine.retrieval import documents
+from langchain_memengine.retrieval.standing import told_until
 from langchain_memengine.storage import chunk_ids, graph, graph_reading
 from langchain_memengine.storage.database import Transaction
 from langchain_memengine.storage.graph_values import Entity, GraphCounts, Relation, Subgraph
@@ -33,8 +34,8 @@ class KnowledgeGraph(GraphLearning):
     """Entities and relations, each with the memories that are its evidence.
 
     The graph follows the memory: what a memory told goes with it, unless another one tells the
-    same, and is not told while it is quarantined. Every question is answered from what its actor
-    may read.
+    same. While it is quarantined it tells nothing, and what a fact told ends when another one
+    contradicts it. Every question is answered from what its actor may read.
     """
 
     def find_entities(
@@ -49,17 +50,19 @@ class KnowledgeGraph(GraphLearning):
             EmbeddingError: The embedder failed.
         """
         readable, wanted = self._readable(actor), clean_text(name)
-        database, key = self._synced(), entity_key(wanted)
+        database, key, aside = self._synced(), entity_key(wanted), self._set_aside()
         with database.read() as tx:
-            found = graph_reading.search_names(tx, wanted, partitions=readable, limit=limit)
+            found = graph_reading.search_names(
+                tx, wanted, partitions=readable, limit=limit, aside=aside
+            )
         if found or not key or not self._names.enabled:
             return found
         vector = self._names.embed([key])
         with database.read() as tx:
             (near,) = self._names.nearest(tx, vector)
-            called = graph_reading.ids_called(tx, near, partitions=readable)
+            called = graph_reading.ids_called(tx, near, partitions=readable, aside=aside)
             ids = list(dict.fromkeys(one for key in near for one in called.get(key, ())))[:limit]
-            known = graph_reading.entities(tx, ids, partitions=readable)
+            known = graph_reading.entities(tx, ids, partitions=readable, aside=aside)
         return [known[one] for one in ids]
 
     def neighbours(
@@ -93,19 +96,13 @@ class KnowledgeGraph(GraphLearning):
             NotFoundError: No entity is called so, as far as the actor may know.
         """
         documents.require_list("names", names)
-        readable = self._readable(actor)
+        readable, at, aside = self._readable(actor), self._at(as_of), self._set_aside()
         with self._synced().read() as tx:
-            ids = [one for name in names for one in _ids(tx, name, readable)]
+            ids = [one for name in names for one in _ids(tx, name, readable, aside)]
             found = graph_reading.around(
-                tx, list(dict.fromkeys(ids)), hops, partitions=readable, at=self._at(as_of)
+                tx, list(dict.fromkeys(ids)), hops, partitions=readable, at=at, aside=aside
             )
-        standing = self._standing(found.relations)
-        if standing == found.relations:
-            return found
-        ends = {end.id for one in standing for end in (one.source, one.target)}
-        near = {one: hop for one, hop in found.hops.items() if not hop or one in ends}
-        entities = tuple(one for one in found.entities if one.id in near)
-        return replace(found, entities=entities, relations=standing, hops=near)
+        return along(found, self._standing(found.relations, aside, at), hops)
 
     def paths(
         self,
@@ -122,16 +119,16 @@ class KnowledgeGraph(GraphLearning):
         Raises:
             NotFoundError: An entity is not there, as far as the actor may know.
         """
-        readable, at = self._readable(actor), self._at(as_of)
+        readable, at, aside = self._readable(actor), self._at(as_of), self._set_aside()
         with self._synced().read() as tx:
 
             def steps(ids: Sequence[str]) -> Sequence[Relation]:
-                found = graph_reading.around(tx, ids, 1, partitions=readable, at=at)
-                return self._standing(found.relations)
+                found = graph_reading.around(tx, ids, 1, partitions=readable, at=at, aside=aside)
+                return self._standing(found.relations, aside, at)
 
             return shortest_paths(
-                _ids(tx, source, readable),
-                _ids(tx, target, readable),
+                _ids(tx, source, readable, aside),
+                _ids(tx, target, readable, aside),
                 steps,
                 max_hops=max_hops,
                 max_paths=max_paths,
@@ -148,47 +145,71 @@ class KnowledgeGraph(GraphLearning):
         return GraphPicture(subgraph, texts)
 
     def counts(self, *, actor: Actor | None = None) -> GraphCounts:
-        """Return how much of the graph an actor may see."""
+        """Return how much of the graph an actor may see, whenever it holds."""
+        aside = self._set_aside()
         with self._synced().read() as tx:
-            return graph.counts(tx, partitions=self._readable(actor))
+            return graph.counts(tx, partitions=self._readable(actor), aside=aside)
 
     def export(self, *, actor: Actor | None = None) -> dict[str, Any]:
-        """Return all relations that an actor may see as plain JSON types.
+        """Return all relations that an actor may see, whenever they hold, as plain JSON types.
 
         ``add_triples(exported["relations"])`` reads them back.
         """
+        readable, aside = self._readable(actor), self._set_aside()
         with self._synced().read() as tx:
-            relations = list(graph_reading.relations_of(tx, partitions=self._readable(actor)))
-        return {"relations": [as_json(relation) for relation in self._standing(relations)]}
+            relations = list(graph_reading.relations_of(tx, partitions=readable, aside=aside))
+        return {"relations": [as_json(one) for one in self._standing(relations, aside)]}
 
-    def _standing(self, relations: Sequence[Relation]) -> tuple[Relation, ...]:
-        """Return the relations without quarantined evidence, and without those of no other."""
+    def _set_aside(self) -> frozenset[str]:
+        with self._state.read() as tx:
+            return chunk_ids.set_aside(tx)
+
+    def _standing(
+        self, relations: Sequence[Relation], aside: Collection[str], at: datetime | None = None
+    ) -> tuple[Relation, ...]:
+        """Return the relations that memories still tell, and until when what they told holds.
+
+        Args:
+            relations: What the graph was told.
+            aside: Evidence that is quarantined.
+            at: Only what holds at this time.
+        """
         told = sorted({one for relation in relations for one in relation.evidence})
         with self._state.read() as tx:
-            aside = chunk_ids.quarantined(tx, told)
-        if not aside:
-            return tuple(relations)
-        left = (
-            replace(one, evidence=tuple(e for e in one.evidence if e not in aside))
-            for one in relations
+            until = told_until(tx, told, aside)
+        left = (_told(one, until) for one in relations)
+        return tuple(
+            one
+            for one in left
+            if one.evidence and (at is None or one.valid_to is None or one.valid_to > at)
         )
-        return tuple(one for one in left if one.evidence)
 
     def _at(self, as_of: datetime | None) -> datetime:
         return self._clock() if as_of is None else as_utc(as_of)
 
 
-def _ids(tx: Transaction, name: str, readable: Sequence[str]) -> list[str]:
+def _told(relation: Relation, until: Mapping[str, datetime | None]) -> Relation:
+    """Return a relation with the evidence that is left, and its end if all of that ended."""
+    evidence = tuple(one for one in relation.evidence if one in until)
+    ends = [end for one in evidence if (end := until[one]) is not None]
+    if not ends or len(ends) < len(evidence):
+        return replace(relation, evidence=evidence)
+    last = max(ends)
+    valid_to = last if relation.valid_to is None else min(last, relation.valid_to)
+    return replace(relation, evidence=evidence, valid_to=valid_to)
+
+
+def _ids(tx: Transaction, name: str, readable: Sequence[str], aside: Collection[str]) -> list[str]:
     """Return the ids of the entities called so.
 
     Raises:
         NotFoundError: There is none.
     """
     key = entity_key(clean_text(name))
-    found = graph_reading.ids_called(tx, [key], partitions=readable).get(key)
+    found = graph_reading.ids_called(tx, [key], partitions=readable, aside=aside).get(key)
     if found:
         return found
-    similar = graph_reading.search_names(tx, name, partitions=readable, limit=_SIMILAR)
+    similar = graph_reading.search_names(tx, name, partitions=readable, limit=_SIMILAR, aside=aside)
     advice = (
         f"Similar: {', '.join(one.name for one in similar)}."
         if similar

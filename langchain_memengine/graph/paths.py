@@ -1,10 +1,12 @@
-"""The shortest ways from one entity to another."""
+"""Ways along relations: the shortest ones between two entities, and how far one gets."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
-from langchain_memengine.storage.graph_values import Relation
+from langchain_memengine.storage.graph_reading import MAX_HOPS
+from langchain_memengine.storage.graph_values import Relation, Subgraph
 
 Steps = Callable[[Sequence[str]], Sequence[Relation]]
 """Entity ids to all relations that start or end at one of them."""
@@ -43,6 +45,26 @@ def shortest_paths(
     reached = [goal for goal in frontier if goal in ends and arrivals[goal]]
     found = (path for goal in reached for path in _back(goal, arrivals))
     return [path for path, _ in zip(found, range(max_paths), strict=False)]
+
+
+def along(found: Subgraph, relations: Sequence[Relation], hops: int) -> Subgraph:
+    """Return what of a piece of the graph is within some hops when only these relations hold."""
+    distance = {one: 0 for one, hop in found.hops.items() if hop == 0}
+    kept: list[Relation] = []
+    for hop in range(1, min(hops, MAX_HOPS) + 1):
+        near = set(distance)
+        touching = [one for one in relations if not near.isdisjoint(_ends(one))]
+        for one in touching:
+            for end in _ends(one):
+                distance.setdefault(end, hop)
+        kept = touching
+    entities = [one for one in found.entities if one.id in distance]
+    entities.sort(key=lambda one: distance[one.id])
+    return replace(found, entities=tuple(entities), relations=tuple(kept), hops=distance)
+
+
+def _ends(relation: Relation) -> tuple[str, str]:
+    return relation.source.id, relation.target.id
 
 
 def _back(

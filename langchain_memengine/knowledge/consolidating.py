@@ -8,24 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 
 import numpy as np
 
 from langchain_memengine.config import MemEngineConfig
+from langchain_memengine.knowledge.compared_texts import ComparedText, entry, of_chunk, of_note
 from langchain_memengine.knowledge.consolidation import (
     Duplicate,
-    Passage,
     confirmed,
     find_duplicates,
 )
 from langchain_memengine.knowledge.consolidation_report import Consolidated
-from langchain_memengine.knowledge.learnt_facts import subject_of
 from langchain_memengine.retrieval.current_records import all_known
 from langchain_memengine.retrieval.embedding_cache import EmbeddingCache, FloatArray
-from langchain_memengine.retrieval.record_chunks import chunks_of_record, record_source
 from langchain_memengine.retrieval.records import Change, RecordKeeper, taken_over
-from langchain_memengine.retrieval.visibility import THREAD_OWNERS, TRUSTS
+from langchain_memengine.retrieval.visibility import THREAD_OWNERS
 from langchain_memengine.storage import (
     embeddings,
     hidden_chunks,
@@ -55,7 +53,6 @@ _SOURCES = ("file:", "doc:")
 _PERSONAL = "personal/"
 # What is pinned stands in for nothing that is searched, and a digest only tells of others.
 _LEFT_ALONE = frozenset({MEMORY_FILE, LEGACY_MEMORY_FILE, DREAMS_FILE})
-_LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,16 +70,6 @@ class ConsolidationPlan:
     examined: int = 0
     compared: int = 0
     unconfirmed: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class _Text:
-    """A text with what a report says of it."""
-
-    passage: Passage
-    hashes: tuple[str, ...]
-    owner: str
-    place: str
 
 
 class Consolidation:
@@ -124,14 +111,14 @@ class Consolidation:
             with self._database.read() as tx:
                 stored = hidden_chunks.candidates(tx, key, _SOURCES)
                 aside = quarantines.hidden_sources(tx)
-                texts = [_of_chunk(one) for one in stored if not _is_left_alone(one, aside)]
+                texts = [of_chunk(one) for one in stored if not _is_left_alone(one, aside)]
                 plan = _joined(plan, self._found(tx, texts, "hidden"))
             if progress is not None:
                 progress(done, len(keys) + 1)
         with self._database.read() as tx:
             wanted = RecordFilter(valid_at=now)
             notes = all_known(tx, [("agent_notes", "")], wanted, current=True)
-            texts = [self._of_note(one) for one in notes if _is_valid_for_ever(one)]
+            texts = [of_note(one, self._config) for one in notes if _is_valid_for_ever(one)]
             plan = _joined(plan, self._found(tx, texts, "merged"))
         if progress is not None:
             progress(len(keys) + 1, len(keys) + 1)
@@ -153,7 +140,9 @@ class Consolidation:
                 done += step(chosen[at : at + BATCH], now)
         return done
 
-    def _found(self, tx: Transaction, texts: Sequence[_Text], action: str) -> ConsolidationPlan:
+    def _found(
+        self, tx: Transaction, texts: Sequence[ComparedText], action: str
+    ) -> ConsolidationPlan:
         by_id = {one.passage.id: one for one in texts}
         found = find_duplicates(one.passage for one in texts)
         wanted_back = revisions.undone(tx, [one.id for one in found.found])
@@ -161,11 +150,11 @@ class Consolidation:
         if self._embedding.enabled:
             vectors = self._vectors(tx, by_id, sure)
             sure, unknown = confirmed(sure, lambda *ids: _cosine(vectors, *ids))
-        entries = tuple(_entry(one, by_id, is_note=action == "merged") for one in sure)
+        entries = tuple(entry(one, by_id, is_note=action == "merged") for one in sure)
         return ConsolidationPlan(entries, len(texts), found.compared, unknown)
 
     def _vectors(
-        self, tx: Transaction, by_id: Mapping[str, _Text], found: Iterable[Duplicate]
+        self, tx: Transaction, by_id: Mapping[str, ComparedText], found: Iterable[Duplicate]
     ) -> dict[str, FloatArray]:
         """Return the vectors of the passages that are compared, if all their parts have one."""
         model = self._embedding.model(tx)
@@ -220,38 +209,6 @@ class Consolidation:
         with self._database.read() as tx:
             newest = revisions.newest(tx, [one.id for one in batch])
         return [replace(one, revision=newest[one.id]) for one in batch if one.id in newest]
-
-    def _of_note(self, note: MemoryRecord) -> _Text:
-        pieces = [chunk for chunk, _ in chunks_of_record(note, self._config)]
-        passage = Passage(
-            note.id, note.text, subject_of(note), TRUSTS.index(note.trust), note.created_at
-        )
-        return _Text(passage, tuple(one.hash for one in pieces), "", record_source(note.id))
-
-
-def _of_chunk(chunk: StoredChunk) -> _Text:
-    # What is said under one heading, or in one conversation, is not said under another one.
-    group = (chunk.scope, chunk.thread_id, chunk.heading)
-    at = chunk.event_at or _LONG_AGO
-    passage = Passage(chunk.id, chunk.text, group, TRUSTS.index(chunk.trust), at)
-    place = f"{chunk.path or chunk.source}:{chunk.start_line}-{chunk.end_line}"
-    return _Text(passage, (chunk.text_hash,), chunk.owner, place)
-
-
-def _entry(found: Duplicate, by_id: Mapping[str, _Text], *, is_note: bool) -> Consolidated:
-    text, kept = by_id[found.id], by_id[found.kept_id]
-    return Consolidated(
-        action="merged" if is_note else "hidden",
-        id=found.id,
-        kept_id=found.kept_id,
-        owner=text.owner,
-        place=text.place,
-        kept_place=kept.place,
-        text=text.passage.text,
-        reason="says the same" if found.is_same else "says all of it and more",
-        similarity=found.similarity,
-        cosine=found.cosine,
-    )
 
 
 def _hidden_behind(hiding: Hiding | None) -> Change:

@@ -50,19 +50,21 @@ class FoldPlan:
     @property
     def entries(self) -> list[Consolidated]:
         """What becomes of the records."""
-        return [
-            Consolidated(
-                action="folded",
-                id=one.id,
-                kept_id=MEMORY_FILE,
-                owner="",
-                place=record_source(one.id),
-                kept_place=MEMORY_FILE,
-                text=one.text,
-                reason="says the same",
-            )
-            for one in self.records
-        ]
+        return [folded(one) for one in self.records]
+
+
+def folded(record: MemoryRecord) -> Consolidated:
+    """Return what becomes of a record that stands in MEMORY.md."""
+    return Consolidated(
+        action="folded",
+        id=record.id,
+        kept_id=MEMORY_FILE,
+        owner="",
+        place=record_source(record.id),
+        kept_place=MEMORY_FILE,
+        text=record.text,
+        reason="says the same",
+    )
 
 
 def old_records(found: Iterable[MemoryRecord], before: datetime) -> list[MemoryRecord]:

@@ -179,14 +179,11 @@ def _mask(
     sources: frozenset[str],
     as_of: datetime | None,
 ) -> NDArray[np.bool_] | None:
-    masks = []
+    unseen = []
     for partition in view.partitions:
         nums = commit_chunks.nums_of_commits(tx, partition.key, sorted(hidden))
         nums += commit_chunks.nums_of_sources(tx, partition.key, sorted(sources))
         if as_of is not None:
             nums += commit_chunks.nums_stored_after(tx, partition.key, as_of)
-        mask = np.ones(len(partition.nums), np.bool_)
-        mask[partition.slots_of(np.asarray(nums, np.int64))] = False
-        masks.append(mask)
-    joined: NDArray[np.bool_] = view.join(masks)
-    return None if joined.all() else joined
+        unseen.append(np.asarray(nums, np.int64))
+    return view.all_but(unseen)

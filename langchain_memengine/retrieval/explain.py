@@ -11,6 +11,7 @@ from langchain_memengine.answers import (
     Hit,
 )
 from langchain_memengine.config import Ranking
+from langchain_memengine.retrieval.hit_rows import read_hits
 from langchain_memengine.retrieval.query import Query, RankedView, Stopwatch
 from langchain_memengine.retrieval.search import Searcher
 from langchain_memengine.storage import chunks, hidden_chunks, quarantines
@@ -49,7 +50,7 @@ def explain(
     with database.read() as tx:
         aside = quarantines.hidden_sources(tx)
         everything = searcher.rank(tx, query, vector, chunks.count(tx), Stopwatch(), named)
-        rank, hit = _standing(tx, searcher, query, everything, {one.id for one in meant})
+        rank, hit = _standing(tx, query, everything, {one.id for one in meant})
         if hit is not None:
             chunk_id = hit.id
             stored = next(one for one in meant if one.id == chunk_id)
@@ -59,13 +60,14 @@ def explain(
         )
     found = next((found for found in answer.hits if found.id == chunk_id), None)
     if found is not None:
-        return Explanation(chunk_id, found=True, reason=_why(found), rank=rank, hit=found)
+        reason = f"Found because {_reasons(found, everything.min_cosine)}"
+        return Explanation(chunk_id, found=True, reason=reason, rank=rank, hit=found)
     unseen = None if is_valid else "It is not valid at this time (valid_from, expires_at)."
     unseen = unseen or _why_hidden(stored, everything, aside)
     if unseen is not None:
         return Explanation(chunk_id, found=False, reason=unseen)
     if stand_in is not None and _place(everything, stand_in.num) is not None:
-        reason = f"It is hidden: the memory {stand_in.id}, which is ranked, says all it says."
+        reason = f"It is hidden: {stand_in.location}, which is ranked, says all it says."
         return Explanation(chunk_id, found=False, reason=reason)
     if hit is None:
         place = _place(everything, stored.num)
@@ -75,7 +77,9 @@ def explain(
             else _why_no_hit(everything, query, place, degraded)
         )
         return Explanation(chunk_id, found=False, reason=reason)
-    reason = f"It ranks {rank}, below the {query.k} hits wanted. {_why(hit)}"
+    wanted = f"the best {query.k} were" if query.k > 1 else "the best one was"
+    speaks = _reasons(hit, everything.min_cosine)
+    reason = f"It ranks {rank}, and only {wanted} asked for. What speaks for it: {speaks}"
     return Explanation(chunk_id, found=False, reason=reason, rank=rank, hit=hit)
 
 
@@ -110,33 +114,37 @@ def _place(everything: RankedView, num: int) -> int | None:
 
 
 def _standing(
-    tx: Transaction, searcher: Searcher, query: Query, everything: RankedView, ids: Collection[str]
+    tx: Transaction, query: Query, everything: RankedView, ids: Collection[str]
 ) -> tuple[int | None, Hit | None]:
     """Return (rank, hit) of the best of some chunks among all that had a reason to be a hit."""
-    for rank, hit in enumerate(searcher.hits(tx, query, everything), start=1):
+    for rank, hit in enumerate(read_hits(tx, query, everything), start=1):
         if hit.id in ids:
             return rank, hit
     return None, None
 
 
-def _why(hit: Hit) -> str:
+def _reasons(hit: Hit, min_cosine: float) -> str:
+    """Return what speaks for a hit, and what else there is to say of it."""
     receipt = hit.receipt
-    reasons = []
+    reasons, remarks = [], []
     if receipt.bm25 is not None:
         reasons.append(f"its words match (BM25 {receipt.bm25:.2f}, rank {receipt.keyword_rank})")
-    if receipt.cosine is not None and receipt.vector_rank is not None:
-        reasons.append(
-            f"its meaning is near (cosine {receipt.cosine:.2f}, rank {receipt.vector_rank})"
-        )
     if receipt.graph_rank is not None:
         reasons.append(f"the graph leads to it (rank {receipt.graph_rank})")
+    if receipt.cosine is not None and receipt.vector_rank is not None:
+        measured = f"(cosine {receipt.cosine:.2f}, rank {receipt.vector_rank})"
+        if receipt.cosine >= min_cosine or not reasons:
+            reasons.append(f"its meaning is near {measured}")
+        else:
+            remarks.append(f"Its meaning is not near {measured}.")
     names = [
         f"its {part} (+{boost:.2f})"
         for part, boost in (("author", receipt.author_boost), ("time", receipt.date_boost))
         if boost
     ]
-    named = f" The query names {' and '.join(names)}." if names else ""
-    return f"Found because {' and '.join(reasons)}.{named}"
+    if names:
+        remarks.append(f"The query names {' and '.join(names)}.")
+    return " ".join([f"{' and '.join(reasons)}.", *remarks])
 
 
 def _why_no_candidate(query: Query) -> str:

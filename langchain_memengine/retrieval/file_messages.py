@@ -13,6 +13,7 @@ from langchain_memengine.storage.files import IndexedFile
 from langchain_memengine.types import (
     Chunk,
     Provenance,
+    Trust,
 )
 
 READY = "memengine files 1"
@@ -50,7 +51,7 @@ def receive(stream: BinaryIO) -> Any:
 
 
 def packed(file: PreparedFile) -> list[Any]:
-    """Return a prepared file as JSON values; all its chunks carry the same but for their time."""
+    """Return a prepared file as JSON values; its chunks carry the same but for trust and time."""
     chunks = file.chunks
     about: list[Any] | None = None
     if chunks:
@@ -62,7 +63,7 @@ def packed(file: PreparedFile) -> list[Any]:
         None if file.row is None else astuple(file.row),
         file.problem,
         about,
-        None if chunks is None else [[*astuple(c), to_ms(p.event_at)] for c, p in chunks],
+        None if chunks is None else [[*astuple(c), p.trust, to_ms(p.event_at)] for c, p in chunks],
     ]
 
 
@@ -71,16 +72,17 @@ def unpacked(values: list[Any]) -> PreparedFile:
     path, row, problem, about, chunks = values
     pieces = None
     if chunks is not None:
-        pieces = [(Chunk(*fields), _provenance(about, at)) for *fields, at in chunks]
+        pieces = [(Chunk(*fields), _provenance(about, trust, at)) for *fields, trust, at in chunks]
     return PreparedFile(path, None if row is None else IndexedFile(*row), pieces, problem)
 
 
-def _provenance(about: list[Any], event_ms: int | None) -> Provenance:
+def _provenance(about: list[Any], trust: Trust, event_ms: int | None) -> Provenance:
     scope, owner, origin, path, workspace_id, metadata = about
     return Provenance(
         scope=scope,
         owner=owner,
         origin=origin,
+        trust=trust,
         path=path,
         workspace_id=workspace_id,
         event_at=from_ms(event_ms),

@@ -9,12 +9,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from langchain_memengine.retrieval.following import PerPartition
 from langchain_memengine.retrieval.partition import Partition
 from langchain_memengine.retrieval.view import View
 from langchain_memengine.storage import hidden_chunks
 from langchain_memengine.storage.database import Counters, Transaction
-
-_KEPT = 64
 
 Pairs = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -27,7 +26,7 @@ class HiddenPairs:
     """
 
     def __init__(self) -> None:
-        self._pairs: dict[str, tuple[int, Pairs]] = {}
+        self._pairs = PerPartition(_pairs_of)
 
     def mask(
         self,
@@ -50,7 +49,7 @@ class HiddenPairs:
             return seen
         shown = np.ones(len(view), np.bool_) if seen is None else seen.copy()
         for number, partition in enumerate(view.partitions):
-            pairs = self._pairs_of(tx, partition, counters)
+            pairs = self._pairs.of(tx, partition, counters)
             if as_of_ms is not None:
                 pairs = pairs[:, pairs[2] <= as_of_ms]
             hidden, kept = (_positions(view, number, partition, nums) for nums in pairs[:2])
@@ -59,17 +58,12 @@ class HiddenPairs:
             shown[hidden] = False
         return seen if seen is None and shown.all() else shown
 
-    def _pairs_of(self, tx: Transaction, partition: Partition, counters: Counters) -> Pairs:
-        """Return numbers of hidden chunks, of those they are hidden behind, and times: (3, n)."""
-        known = self._pairs.get(partition.key)
-        if known is None or known[0] != counters.changes:
-            rows = hidden_chunks.standing(tx, partition.key)
-            pairs = np.asarray(rows, np.int64).reshape(-1, 3).T
-            pairs = pairs[:, np.isin(pairs[:2], partition.nums).all(axis=0)]
-            known = self._pairs[partition.key] = (counters.changes, pairs)
-            while len(self._pairs) > _KEPT:
-                self._pairs.pop(next(iter(self._pairs)))
-        return known[1]
+
+def _pairs_of(tx: Transaction, partition: Partition) -> Pairs:
+    """Return numbers of hidden chunks, of those they are hidden behind, and times: (3, n)."""
+    rows = hidden_chunks.standing(tx, partition.key)
+    pairs = np.asarray(rows, np.int64).reshape(-1, 3).T
+    return pairs[:, np.isin(pairs[:2], partition.nums).all(axis=0)]
 
 
 def _positions(view: View, number: int, partition: Partition, nums: Pairs) -> Pairs:

@@ -14,6 +14,7 @@ from typing import Any
 
 from langchain_memengine.config import MemEngineConfig
 from langchain_memengine.retrieval.embedding_cache import FloatArray
+from langchain_memengine.retrieval.hit_rows import read_hits
 from langchain_memengine.retrieval.indexing import Indexer
 from langchain_memengine.retrieval.item_filters import matches
 from langchain_memengine.retrieval.query import Query, Stopwatch
@@ -234,7 +235,7 @@ class Items:
         while True:
             ranked = self._searcher.rank(tx, query, vector, fetch, Stopwatch())
             best: dict[str, float] = {}
-            for hit in self._searcher.hits(tx, query, ranked):
+            for hit in read_hits(tx, query, ranked):
                 best.setdefault(hit.source, hit.score)
                 if len(best) == query.k:
                     return best

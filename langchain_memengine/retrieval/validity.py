@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from langchain_memengine.retrieval.following import PerPartition
 from langchain_memengine.retrieval.partition import Partition
 from langchain_memengine.retrieval.view import View
 from langchain_memengine.storage import commit_chunks
@@ -12,7 +13,6 @@ from langchain_memengine.storage.database import Counters, Transaction
 
 _ALWAYS = -(2**63)
 _NEVER = 2**63 - 1
-_KEPT = 64
 
 Limits = NDArray[np.int64]
 
@@ -24,33 +24,24 @@ class Validity:
     """
 
     def __init__(self) -> None:
-        self._limits: dict[str, tuple[int, Limits]] = {}
+        self._limits = PerPartition(_limits_of)
 
     def mask(
         self, tx: Transaction, view: View, counters: Counters, now_ms: int
     ) -> NDArray[np.bool_] | None:
         """Return which positions of a view are valid; ``None`` if all are."""
-        limits = [self._limits_of(tx, partition, counters) for partition in view.partitions]
+        limits = [self._limits.of(tx, partition, counters) for partition in view.partitions]
         if not any(one.size for one in limits):
             return None
-        masks = []
-        for partition, (nums, begins, ends) in zip(view.partitions, limits, strict=True):
-            mask = np.ones(len(partition.nums), np.bool_)
-            mask[partition.slots_of(nums[(begins > now_ms) | (ends <= now_ms)])] = False
-            masks.append(mask)
-        joined: NDArray[np.bool_] = view.join(masks)
-        return None if joined.all() else joined
+        return view.all_but(
+            [nums[(begins > now_ms) | (ends <= now_ms)] for nums, begins, ends in limits]
+        )
 
-    def _limits_of(self, tx: Transaction, partition: Partition, counters: Counters) -> Limits:
-        """Return numbers, beginnings and ends of the limited chunks, shape (3, n)."""
-        known = self._limits.get(partition.key)
-        if known is None or known[0] != counters.changes:
-            rows = [
-                (num, _ALWAYS if begins is None else begins, _NEVER if ends is None else ends)
-                for num, begins, ends in commit_chunks.limited(tx, partition.key)
-            ]
-            limits = np.asarray(rows, np.int64).reshape(-1, 3).T
-            known = self._limits[partition.key] = (counters.changes, limits)
-            while len(self._limits) > _KEPT:
-                self._limits.pop(next(iter(self._limits)))
-        return known[1]
+
+def _limits_of(tx: Transaction, partition: Partition) -> Limits:
+    """Return numbers, beginnings and ends of the limited chunks, shape (3, n)."""
+    rows = [
+        (num, _ALWAYS if begins is None else begins, _NEVER if ends is None else ends)
+        for num, begins, ends in commit_chunks.limited(tx, partition.key)
+    ]
+    return np.asarray(rows, np.int64).reshape(-1, 3).T

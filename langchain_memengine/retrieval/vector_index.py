@@ -128,6 +128,8 @@ class ChromaIndex:
         """
         if self._failures >= MAX_FAILURES:
             return False
+        if self._is_untouched(partition, model):
+            return True
         starts = self._starts
 
         def is_over() -> bool:  # what is written after a new start may be forgotten by now
@@ -194,6 +196,20 @@ class ChromaIndex:
                 self._collections.let_go(self._highest)
         except Exception as error:  # noqa: BLE001  # Chroma may raise anything; it is derived
             logger.warning("%s", _error("close", self._location, error))
+
+    def _is_untouched(self, partition: str, model: str) -> bool:
+        """Return whether a server's collection needs nothing, as most changes are elsewhere."""
+        built = self._built.get((partition, model))
+        if built is None or self._is_embedded:
+            return False
+        with self._database.read() as tx:
+            change = change_since(tx, partition, model, built.seq)
+        if len(change.gone) or len(change.nums):
+            return False
+        with self._lock:
+            if (partition, model) in self._built:  # nothing failed meanwhile
+                self._built[partition, model] = change.built
+        return True
 
     def _leave(self, partition: str, model: str) -> tuple[Collection, int]:
         """Return a collection and the change that it reflects.

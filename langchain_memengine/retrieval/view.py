@@ -67,6 +67,18 @@ class View:
         """Return one array over all positions from one array a partition."""
         return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
 
+    def all_but(self, nums: Sequence[Ints]) -> NDArray[np.bool_] | None:
+        """Return which positions are left without these chunks; ``None`` if all are.
+
+        Args:
+            nums: One array of chunk numbers a partition.
+        """
+        masks = [np.ones(len(partition.nums), np.bool_) for partition in self.partitions]
+        for mask, partition, gone in zip(masks, self.partitions, nums, strict=True):
+            mask[partition.slots_of(gone)] = False
+        joined = self.join(masks)
+        return None if joined.all() else joined
+
     def split(self, array: NDArray[Any]) -> list[NDArray[Any]]:
         """Return one array a partition from one over all positions, as views of it."""
         return np.split(array, self._starts[1:-1])

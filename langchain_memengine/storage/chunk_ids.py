@@ -5,19 +5,34 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from sqlalchemy import bindparam, or_, select, true
+from sqlalchemy import ColumnElement, bindparam, or_, select, true
 
 from langchain_memengine.storage import quarantines
 from langchain_memengine.storage.database import Transaction
+from langchain_memengine.storage.long_lists import rows_of
 from langchain_memengine.storage.schema import (
     chunks,
     tombstones,
 )
-from langchain_memengine.storage.statements import HotQuery, batches
+from langchain_memengine.storage.statements import HotQuery, batches, without_index
 
 _IDS = HotQuery(
     select(chunks.c.num, chunks.c.id).where(chunks.c.num.in_(bindparam("nums", expanding=True)))
 )
+
+
+def _nums_of(column: ColumnElement[str]) -> HotQuery:
+    return HotQuery(
+        select(column, chunks.c.num).where(
+            chunks.c.store_id == bindparam("store_id"),
+            column.in_(bindparam("ids", expanding=True)),
+            without_index(chunks.c.partition_key).in_(bindparam("partitions", expanding=True)),
+        )
+    )
+
+
+_NUMS_OF_IDS = _nums_of(chunks.c.id)
+_NUMS_OF_URIS = _nums_of(chunks.c.source)
 
 
 class ReferredChunk(NamedTuple):
@@ -52,19 +67,11 @@ def nums_of(
     tx: Transaction, references: Sequence[str], *, partitions: Sequence[str]
 ) -> list[tuple[str, int]]:
     """Return (reference, chunk number) of chunks by their id or the URI of their text."""
-    pairs: list[tuple[str, int]] = []
-    for column in (chunks.c.id, chunks.c.source):
-        is_uri = column is chunks.c.source
-        for batch in batches([one for one in references if (":" in one) == is_uri]):
-            rows = tx.connection.execute(
-                select(column, chunks.c.num).where(
-                    chunks.c.store_id == tx.store_id,
-                    column.in_(batch),
-                    chunks.c.partition_key.in_(partitions),
-                )
-            )
-            pairs.extend((reference, num) for reference, num in rows)
-    return pairs
+    uris = [one for one in references if ":" in one]
+    ids = [one for one in references if ":" not in one]
+    rows = rows_of(tx, _NUMS_OF_IDS, ids, partitions=list(partitions))
+    rows += rows_of(tx, _NUMS_OF_URIS, uris, partitions=list(partitions))
+    return [(reference, num) for reference, num in rows]
 
 
 def referred(
@@ -98,19 +105,23 @@ def referred(
     return sorted(found)
 
 
-def quarantined(tx: Transaction, references: Sequence[str]) -> frozenset[str]:
-    """Return those of these ids of chunks, or URIs of texts, that are quarantined."""
-    aside = quarantines.hidden_sources(tx)
-    if not aside:
-        return frozenset()
-    found = {one for one in references if one in aside}
-    for batch in batches(references):
-        rows = tx.connection.execute(
-            select(chunks.c.id, chunks.c.source).where(
-                chunks.c.store_id == tx.store_id, chunks.c.id.in_(batch)
-            )
-        )
-        found.update(one for one, source in rows if source in aside)
+def origins_of(tx: Transaction, ids: Sequence[str]) -> list[tuple[str, str, str | None]]:
+    """Return (chunk, source, memory commit) of those of these chunks that are stored."""
+    columns = chunks.c.id, chunks.c.source, chunks.c.commit_id
+    found: list[tuple[str, str, str | None]] = []
+    for batch in batches(ids):
+        of_batch = (chunks.c.store_id == tx.store_id) & chunks.c.id.in_(batch)
+        found += [tuple(row) for row in tx.connection.execute(select(*columns).where(of_batch))]
+    return found
+
+
+def set_aside(tx: Transaction) -> frozenset[str]:
+    """Return the ids of all chunks, and the URIs of all texts, that are quarantined."""
+    sources = quarantines.hidden_sources(tx)
+    found = set(sources)
+    for batch in batches(sorted(sources)):
+        of_sources = (chunks.c.store_id == tx.store_id) & chunks.c.source.in_(batch)
+        found.update(tx.connection.execute(select(chunks.c.id).where(of_sources)).scalars())
     return frozenset(found)
 
 
@@ -130,6 +141,12 @@ def removed_since(tx: Transaction, seq: int) -> list[str]:
             .distinct()
         ).scalars()
     )
+
+
+def readable(tx: Transaction, ids: Sequence[str]) -> list[ReadableChunk]:
+    """Return those of these chunks that are stored, in order of number."""
+    found = referred(tx, ids, partitions=None)
+    return [ReadableChunk(one.id, one.partition_key, one.text_hash) for one in found]
 
 
 def changed_since(tx: Transaction, seq: int, *, origins: Sequence[str]) -> list[ReadableChunk]:

@@ -68,6 +68,11 @@ class StoredChunk(NamedTuple):
         )
 
     @property
+    def location(self) -> str:
+        """``path:start-end``, with the source URI when it is no file."""
+        return f"{self.path or self.source}:{self.start_line}-{self.end_line}"
+
+    @property
     def provenance(self) -> Provenance:
         """What the chunk carries besides its words."""
         return Provenance(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+import json
+from collections.abc import Iterable, Sequence
 
+from langchain_memengine.storage.database import Transaction
 from langchain_memengine.storage.job_values import NewJob
 
 SYNC_KEY = "graph_sync"
@@ -14,6 +16,8 @@ ATTEMPTS = 20
 
 MEMORIES = "memories"
 """Name in the payload: ids of chunks, or URIs of texts. Their words do not stay in the job."""
+
+_SKIPPED = "graph_skipped"
 
 
 def sync_job() -> NewJob:
@@ -39,3 +43,16 @@ def extract_job(
         thread_id=thread_id,
         commit_id=commit_id,
     )
+
+
+def skipped(tx: Transaction) -> list[str]:
+    """Return the ids of the chunks that were not read because they were quarantined, sorted."""
+    found: list[str] = json.loads(tx.get_meta(_SKIPPED) or "[]")
+    return found
+
+
+def set_skipped(tx: Transaction, ids: Iterable[str]) -> None:
+    """Note which chunks were not read because they are quarantined, in place of those before."""
+    new = sorted(set(ids))
+    if new != skipped(tx):
+        tx.set_meta(_SKIPPED, json.dumps(new))

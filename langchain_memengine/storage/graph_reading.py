@@ -1,14 +1,16 @@
 """Questions to the graph: who is called so, what is around them, what memories say it.
 
 Each names the partitions that its actor may read. What another partition knows is not read, and
-the same relation known to two partitions is one relation with the evidence of both.
+the same relation known to two partitions is one relation with the evidence of both. ``aside`` is
+evidence that is not to be believed: what nothing else is called, or speaks of, is not there.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
 from sqlalchemy import (
@@ -31,11 +33,12 @@ from langchain_memengine.storage.graph_statements import (
     MENTIONS,
     NAMED_BY,
     NAMES,
+    SPOKEN,
     TYPES,
     RelationRow,
-    rows_of,
 )
 from langchain_memengine.storage.graph_values import Entity, Relation, Subgraph, entity_id
+from langchain_memengine.storage.long_lists import rows_of
 from langchain_memengine.storage.statements import MAX_PARAMETERS
 from langchain_memengine.text.names import entity_key
 
@@ -47,28 +50,35 @@ MAX_RELATIONS = 5_000
 
 
 def ids_called(
-    tx: Transaction, keys: Sequence[str], *, partitions: Sequence[str]
+    tx: Transaction, keys: Sequence[str], *, partitions: Sequence[str], aside: Collection[str] = ()
 ) -> dict[str, list[str]]:
     """Return the ids of the entities called so, by key; those of no entity are left out."""
+    rows = rows_of(tx, CALLED, keys, partitions=list(partitions))
+    called = {(key, entity) for key, entity, evidence, _ in rows if evidence not in aside}
     found: dict[str, list[str]] = {}
-    for key, entity in sorted(rows_of(tx, CALLED, keys, partitions=list(partitions))):
+    for key, entity in sorted(called):
         found.setdefault(key, []).append(entity)
     return found
 
 
 def entities(
-    tx: Transaction, ids: Sequence[str], *, partitions: Sequence[str]
+    tx: Transaction, ids: Sequence[str], *, partitions: Sequence[str], aside: Collection[str] = ()
 ) -> dict[str, Entity]:
     """Return entities by id, under the names that these partitions know."""
     names: dict[str, dict[str, Counter[str]]] = {}
-    for one, key, name, times in rows_of(tx, NAMES, ids, partitions=list(partitions)):
+    for one, key, name, times in _names(tx, ids, partitions, aside):
         names.setdefault(one, {}).setdefault(key, Counter())[name] += times
     types = dict(rows_of(tx, TYPES, [one for one in ids if one in names]))
     return {one: _entity(one, types[one], names[one]) for one in ids if one in names}
 
 
 def search_names(
-    tx: Transaction, text: str, *, partitions: Sequence[str], limit: int
+    tx: Transaction,
+    text: str,
+    *,
+    partitions: Sequence[str],
+    limit: int,
+    aside: Collection[str] = (),
 ) -> list[Entity]:
     """Return entities with a name that contains the text: equal names first, then short ones."""
     key = entity_key(text)
@@ -84,10 +94,15 @@ def search_names(
         )
         .group_by(graph_names.c.entity)
         .order_by("length", graph_names.c.entity)
-        .limit(limit)
+        .limit(None if aside else limit)
     )
-    found = entities(tx, [row.entity for row in rows], partitions=partitions)
-    return list(found.values())
+    found = entities(tx, [row.entity for row in rows], partitions=partitions, aside=aside)
+    called = (
+        one
+        for one in found.values()
+        if any(key in entity_key(name) for name in (one.name, *one.aliases))
+    )
+    return list(islice(called, limit))
 
 
 def around(
@@ -98,6 +113,7 @@ def around(
     partitions: Sequence[str],
     at: datetime,
     max_relations: int = MAX_RELATIONS,
+    aside: Collection[str] = (),
 ) -> Subgraph:
     """Return what is within some relations of entities, in either direction.
 
@@ -108,6 +124,7 @@ def around(
         partitions: What the actor may read.
         at: Only relations that hold at this time.
         max_relations: Relations to read; the nearest come first.
+        aside: Evidence that names nobody.
     """
     rows, is_cut = rows_around(
         tx, ids, hops, partitions=partitions, at=at, max_relations=max_relations
@@ -116,7 +133,7 @@ def around(
     for row in rows:
         for end in row.ends:
             distance.setdefault(end, row.hop + 1)
-    known = entities(tx, list(distance), partitions=partitions)
+    known = entities(tx, list(distance), partitions=partitions, aside=aside)
     distance = {one: hop for one, hop in distance.items() if one in known}
     relations = _relations(tx, rows, known)
     order = sorted(known.values(), key=lambda one: (distance[one.id], one.name, one.id))
@@ -152,7 +169,9 @@ def rows_around(
     return nearest, len(rows) > max_relations
 
 
-def relations_of(tx: Transaction, *, partitions: Sequence[str]) -> Iterator[Relation]:
+def relations_of(
+    tx: Transaction, *, partitions: Sequence[str], aside: Collection[str] = ()
+) -> Iterator[Relation]:
     """Yield every relation of these partitions, whenever it holds, in order of its id."""
     after = ""
     while True:
@@ -178,7 +197,8 @@ def relations_of(tx: Transaction, *, partitions: Sequence[str]) -> Iterator[Rela
         if not rows:
             return
         ends = {end for row in rows for end in row.ends}
-        yield from _relations(tx, rows, entities(tx, list(ends), partitions=partitions))
+        known = entities(tx, list(ends), partitions=partitions, aside=aside)
+        yield from _relations(tx, rows, known)
         after = rows[-1].id
 
 
@@ -186,28 +206,20 @@ def mentions(
     tx: Transaction, ids: Sequence[str], *, partitions: Sequence[str]
 ) -> list[tuple[Any, ...]]:
     """Return (entity, evidence, key of the name) for all evidence of entities, sorted."""
-    return sorted(rows_of(tx, MENTIONS, ids, partitions=list(partitions)))
+    return sorted(rows_of(tx, MENTIONS, sorted(ids), partitions=list(partitions)))
 
 
 def named_by(tx: Transaction, evidence: Sequence[str], *, partitions: Sequence[str]) -> list[str]:
     """Return the ids of the entities that these memories name, sorted."""
-    return sorted({one for (one,) in rows_of(tx, NAMED_BY, evidence, partitions=list(partitions))})
+    rows = rows_of(tx, NAMED_BY, evidence, partitions=list(partitions))
+    return sorted({entity for entity, *_ in rows})
 
 
 def told_by(
     tx: Transaction, evidence_id: str, *, partitions: Sequence[str]
 ) -> tuple[list[Entity], list[Relation]]:
     """Return the entities that one memory names, and the relations that it tells."""
-    named = tx.connection.execute(
-        select(graph_names.c.entity)
-        .where(
-            graph_names.c.store_id == tx.store_id,
-            graph_names.c.evidence_id == evidence_id,
-            graph_names.c.partition_key.in_(partitions),
-        )
-        .distinct()
-    ).scalars()
-    known = entities(tx, sorted(named), partitions=partitions)
+    known = entities(tx, named_by(tx, [evidence_id], partitions=partitions), partitions=partitions)
     read = tx.connection.execute(
         select(
             graph_relations.c.id,
@@ -233,6 +245,16 @@ def told_by(
         .order_by(graph_relations.c.id)
     )
     return list(known.values()), _relations(tx, [RelationRow(*row) for row in read], known)
+
+
+def _names(
+    tx: Transaction, ids: Sequence[str], partitions: Sequence[str], aside: Collection[str]
+) -> list[tuple[Any, ...]]:
+    """Return (entity, key of a name, name, how often) of some entities."""
+    if not aside:
+        return rows_of(tx, NAMES, ids, partitions=list(partitions))
+    rows = rows_of(tx, SPOKEN, ids, partitions=list(partitions))
+    return [(*names, 1) for *names, evidence in rows if evidence not in aside]
 
 
 def _relations(

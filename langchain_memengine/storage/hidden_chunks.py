@@ -99,6 +99,16 @@ def partitions(tx: Transaction) -> list[str]:
     )
 
 
+def with_ids(tx: Transaction, ids: Sequence[str]) -> dict[str, StoredChunk]:
+    """Return those of these chunks that are stored, hidden or not, by id."""
+    found: dict[str, StoredChunk] = {}
+    for batch in batches(ids):
+        of_batch = (chunks.c.store_id == tx.store_id) & chunks.c.id.in_(batch)
+        rows = map(StoredChunk._make, tx.connection.execute(STORED.where(of_batch)))
+        found.update((one.id, one) for one in rows)
+    return found
+
+
 def candidates(tx: Transaction, partition: str, prefixes: Sequence[str]) -> list[StoredChunk]:
     """Return the chunks of a partition that may be hidden, in order of their number.
 

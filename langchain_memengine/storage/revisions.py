@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
 
 from sqlalchemy import ColumnElement, RowMapping, insert, select, update
 
 from langchain_memengine.errors import NotFoundError
 from langchain_memengine.storage.database import Transaction, from_ms, to_ms
-from langchain_memengine.storage.record_values import Revision, state_from_json, state_json
+from langchain_memengine.storage.record_values import (
+    Revision,
+    RevisionKind,
+    state_from_json,
+    state_json,
+)
 from langchain_memengine.storage.schema import (
     memory_revisions,
 )
@@ -78,6 +84,12 @@ def of_records(tx: Transaction, ids: Iterable[str]) -> list[Revision]:
     ]
 
 
+def made_at(tx: Transaction, at: datetime, kinds: Collection[RevisionKind]) -> list[Revision]:
+    """Return the revisions of some kinds that were made at a time, to the millisecond."""
+    made = (memory_revisions.c.at == to_ms(at)) & memory_revisions.c.kind.in_(list(kinds))
+    return _revisions(tx, made)
+
+
 def newest(tx: Transaction, ids: Iterable[str]) -> dict[str, str]:
     """Return the ids of the last revisions of some records or chunks, by those."""
     return {revision.target_id: revision.id for revision in of_records(tx, ids)}
@@ -87,6 +99,17 @@ def undone(tx: Transaction, ids: Iterable[str]) -> set[str]:
     """Return the records and chunks whose last change somebody took back."""
     last = {revision.target_id: revision for revision in of_records(tx, ids)}
     return {target for target, revision in last.items() if revision.kind == "undo"}
+
+
+def said_again(tx: Transaction, ids: Iterable[str]) -> set[tuple[str, str]]:
+    """Return (record, what says the same in its place) of merges and folds of some records."""
+    return {
+        (revision.target_id, one.new_id)
+        for revision in of_records(tx, ids)
+        if revision.kind in {"merge", "fold"}
+        for one in revision.after.superseded_by
+        if one not in revision.before.superseded_by
+    }
 
 
 def forget(tx: Transaction, ids: Iterable[str]) -> int:

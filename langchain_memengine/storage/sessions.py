@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import RowMapping, insert, select, update
 
 from langchain_memengine.shown import Shown
 from langchain_memengine.storage.conversation_schema import (
@@ -19,7 +19,7 @@ from langchain_memengine.storage.database import Transaction, from_ms, to_ms
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class Session(Shown):
     """A conversation with the sources it may use.
 
     Attributes:
@@ -74,26 +74,24 @@ def create(tx: Transaction, session: Session) -> None:
 
 def find(tx: Transaction, session_id: str, owner: str) -> Session | None:
     """Return a user's session; ``None`` if they have none of this id."""
-    row = tx.connection.execute(
-        select(
-            sessions.c.thread_id, sessions.c.sources, sessions.c.created_at, sessions.c.archived_at
-        ).where(
-            sessions.c.store_id == tx.store_id,
-            sessions.c.id == session_id,
-            sessions.c.owner == owner,
-        )
-    ).one_or_none()
-    if row is None:
-        return None
-    thread_id, sources, created_ms, archived_ms = row
-    return Session(
-        session_id,
-        owner,
-        thread_id,
-        tuple(json.loads(sources)),
-        from_ms(created_ms),
-        from_ms(archived_ms),
+    query = select(sessions).where(
+        sessions.c.store_id == tx.store_id,
+        sessions.c.id == session_id,
+        sessions.c.owner == owner,
     )
+    row = tx.connection.execute(query).mappings().one_or_none()
+    return None if row is None else _from_row(row)
+
+
+def latest(tx: Transaction, owner: str, *, limit: int) -> list[Session]:
+    """Return a user's sessions, newest first; of those of one moment the highest id."""
+    query = (
+        select(sessions)
+        .where(sessions.c.store_id == tx.store_id, sessions.c.owner == owner)
+        .order_by(sessions.c.created_at.desc(), sessions.c.id.desc())
+        .limit(limit)
+    )
+    return [_from_row(row) for row in tx.connection.execute(query).mappings()]
 
 
 def archive(tx: Transaction, session_id: str, *, now: datetime) -> None:
@@ -141,6 +139,17 @@ def recalls(tx: Transaction, session_id: str) -> list[SessionRecall]:
         SessionRecall(query, head, tuple(json.loads(hits)), from_ms(at))
         for query, head, hits, at in rows
     ]
+
+
+def _from_row(row: RowMapping) -> Session:
+    return Session(
+        row["id"],
+        row["owner"],
+        row["thread_id"],
+        tuple(json.loads(row["sources"])),
+        from_ms(row["created_at"]),
+        from_ms(row["archived_at"]),
+    )
 
 
 def _json(value: object) -> str:

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from langchain_memengine.cli.opening import MEMORY_TEXT
 from langchain_memengine.engine import parts
 from langchain_memengine.models.providers import make_embedder
+from langchain_memengine.workspace.blank_memory import BLANK_MEMORY
 from tests.fakes.embeddings import FakeEmbeddings
 
 
@@ -86,7 +86,7 @@ def test_a_binary_memory_file_is_named_and_kept(memengine, root):
     assert recalled.exit_code == 1
     assert "MEMORY.md cannot be read as text: binary" in one_line(recalled.stderr)
     assert memengine("init", root).exit_code == 0
-    assert (root / "MEMORY.md").read_bytes() == b"\x00\x01" != MEMORY_TEXT
+    assert (root / "MEMORY.md").read_bytes() == b"\x00\x01" != BLANK_MEMORY
 
 
 def test_one_vector_for_several_texts_is_asked_again_and_costs_nothing(memengine, root, embed_with):

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from langchain_memengine.cli.opening import MEMORY_TEXT
+from langchain_memengine.workspace.blank_memory import BLANK_MEMORY
 
 
 def listing(folder):
@@ -28,7 +28,7 @@ def test_init_without_a_folder_uses_the_root(memengine, tmp_path, monkeypatch):
     monkeypatch.setenv("MEMENGINE_ROOT", "elsewhere")
 
     assert memengine.json("init") == {"root": "elsewhere", "created": ["MEMORY.md"]}
-    assert (tmp_path / "elsewhere" / "MEMORY.md").read_text() == MEMORY_TEXT
+    assert (tmp_path / "elsewhere" / "MEMORY.md").read_text() == BLANK_MEMORY
 
 
 @pytest.mark.parametrize("pinned", ["MEMORY.md", "Memory.md"])

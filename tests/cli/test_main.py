@@ -67,7 +67,7 @@ def test_a_word_that_is_nearly_a_command_is_answered_in_one_sentence(memengine):
 @pytest.mark.parametrize(
     ("words", "number", "said"),
     [
-        ("memengine se", 1, ["search"]),
+        ("memengine se", 1, ["search", "sessions"]),
         ("memengine jobs ", 2, ["list", "retry", "cancel"]),
         ("memengine search --ran", 2, ["--ranking"]),
     ],

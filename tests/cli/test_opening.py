@@ -7,7 +7,6 @@ import pytest
 
 from langchain_memengine.cli.failing import UsageProblem
 from langchain_memengine.cli.opening import (
-    MEMORY_TEXT,
     index_changes,
     is_blank,
     opened,
@@ -16,6 +15,7 @@ from langchain_memengine.cli.opening import (
     warn,
 )
 from langchain_memengine.errors import ConfigurationError, StorageError
+from langchain_memengine.workspace.blank_memory import BLANK_MEMORY
 
 
 def test_a_root_that_is_not_there_is_refused_with_the_command_that_makes_it(tmp_path):
@@ -92,7 +92,7 @@ def test_a_sync_that_fails_as_a_whole_is_a_problem_and_no_end(memengine, root, m
 
 def test_a_memory_is_blank_until_something_is_remembered(memengine, tmp_path):
     memengine("init", "brain")
-    assert (tmp_path / "brain" / "MEMORY.md").read_text(encoding="utf-8") == MEMORY_TEXT
+    assert (tmp_path / "brain" / "MEMORY.md").read_text(encoding="utf-8") == BLANK_MEMORY
     with opened_fresh(tmp_path / "brain", None) as (engine, _):
         assert is_blank(engine)
         engine.add_texts(["tea"])

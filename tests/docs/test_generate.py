@@ -3,12 +3,17 @@
 import pytest
 
 from docs.diagrams import draw
-from docs.generate import configuration, diagrams
+from docs.generate import configuration, diagrams, picture
 from tests.doc_pages import DOCS, read
 
 
 def test_page_of_settings_is_up_to_date():
     assert read("docs/configuration.md") == configuration(), "run: python -m docs.generate"
+
+
+def test_picture_of_a_search_is_up_to_date():
+    drawn = (DOCS / "images" / "search.svg").read_text(encoding="utf-8")
+    assert drawn == picture(), "run: python -m docs.generate"
 
 
 def test_diagrams_are_up_to_date():

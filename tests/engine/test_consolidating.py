@@ -102,8 +102,8 @@ def test_explain_says_what_stands_in(engine, tmp_path):
     engine.sync()
     (entry,) = engine.consolidate().entries
     reason = engine.explain("staging server", entry.id).reason
-    assert "hidden" in reason
-    assert entry.kept_id[:12] in reason
+    assert reason == "It is hidden: a.md:1-1, which is ranked, says all it says."
+    assert entry.kept_place == "a.md:1-1"
 
 
 @pytest.mark.parametrize(("one", "other"), [("costs 5", "costs 50"), ("is", "is not")])
@@ -269,6 +269,49 @@ def test_the_digest_names_what_was_done_and_what_was_undone_is_left_alone(engine
     engine.undo(entry.revision)
     assert engine.consolidate().entries == ()
     assert (tmp_path / "DREAMS.md").read_text() == digest
+
+
+class PowerCutError(BaseException):
+    """What ends a process."""
+
+
+def test_a_run_that_ended_before_its_digest_is_told_of_by_a_later_one(
+    engine, tmp_path, clock, monkeypatch
+):
+    write_twice(tmp_path)
+    engine.sync()
+    for text in ("The build takes 5 minutes.", "The build takes 5 minutes"):
+        note(engine, text)
+    engine.add_texts([STAGING, STAGING], ids=["1", "2"], actor=ANN)
+    engine.remember("We use ruff.")
+    clock.pass_days(40)
+    expected = engine.consolidate(dry_run=True, fold=True)
+    assert expected.counts == {"hidden": 1, "merged": 1, "folded": 1}
+    with monkeypatch.context() as broken:
+
+        def cut(*_):
+            raise PowerCutError
+
+        broken.setattr(MemoryEngine, "_tell", cut)
+        with pytest.raises(PowerCutError):
+            engine.consolidate(fold=True)
+    assert not (tmp_path / "DREAMS.md").exists()
+    clock.pass_days(1 / 48)
+    engine.consolidate()
+    assert not (tmp_path / "DREAMS.md").exists()  # it may be at work still
+    clock.pass_days(1)
+    assert engine.consolidate().entries == ()
+    told = (tmp_path / "DREAMS.md").read_text()
+    for one in expected.entries:
+        assert f"- {one.action} {one.place} ({one.kept_place} {one.reason}, simi" in told
+    assert [line[:2] for line in told.splitlines()].count("- ") == 3
+    mine = (tmp_path / "users" / "ann" / "DREAMS.md").read_text()
+    assert [line[:2] for line in mine.splitlines()].count("- ") == expected.private == 1
+    undo = told.partition("merged")[2].partition("undo ")[2].partition(")")[0]
+    assert engine.undo(undo).text.startswith("The build")
+    clock.pass_days(1)
+    engine.consolidate()
+    assert (tmp_path / "DREAMS.md").read_text() == told
 
 
 def test_what_is_forgotten_is_no_longer_told(engine, tmp_path):

@@ -137,6 +137,18 @@ def test_what_is_beside_the_words_stays(engine):
     assert texts(engine.search("tea milk", 1, actor=ALICE)) == ["## 12:00 — talk\n\n- tea\n- milk"]
 
 
+def test_vectors_on_a_server_that_this_engine_does_not_ask_are_told(tmp_path):
+    with make_engine(
+        tmp_path,
+        embeddings=FakeEmbeddings(),
+        vector_search="exact",
+        chroma_url="http://127.0.0.1:9",
+    ) as engine:
+        record = engine.remember(SECRET)
+        beyond = engine.forget([record.id]).out_of_reach
+    assert beyond[0] == "Vectors on the Chroma server, until an engine that uses it searches."
+
+
 def test_an_undo_of_what_was_forgotten_says_so(engine):
     record = engine.remember(SECRET, actor=ALICE)
     (added,) = engine.revisions(record.id, actor=ALICE)

@@ -136,7 +136,7 @@ def test_secrets_are_stored_nowhere_and_asked_nobody(engine):
 
 
 def test_words_are_stored_as_they_are_written_and_not_after_they_were_learnt_from(engine):
-    """Case 65."""
+    """As reported for llama_index (#15055): escaped on disk, and fed back so."""
     engine.learn([HumanMessage("Привет, I like tea")], actor=ANN)
     assert "Привет" in payloads(engine)
     engine.run_jobs()
@@ -149,7 +149,7 @@ def test_words_are_stored_as_they_are_written_and_not_after_they_were_learnt_fro
 
 @pytest.mark.parametrize("embeddings", [None, FakeEmbeddings()], ids=["keywords", "vectors"])
 def test_what_no_longer_holds_gives_way_and_is_kept_as_history(embeddings):
-    """Case 68."""
+    """As reported for mem0 (#4896): two names of one person, both returned."""
     model = learner(FACTS, contradicting)
     with make_engine(chat_model=model, embeddings=embeddings) as engine:
         learn(engine, "I live in Rome")
@@ -206,7 +206,7 @@ def test_going_back_to_what_was_believed_before_is_believed(engine):
 
 
 def test_love_and_hate_are_about_the_same():
-    """Case 67."""
+    """As reported for mem0 (#4536): love and hate, and both are gone."""
     model = learner(
         {
             "love": [fact("I love coffee", "User loves coffee.", "loves")],
@@ -222,7 +222,7 @@ def test_love_and_hate_are_about_the_same():
 
 
 def test_unrelated_facts_are_not_retired_by_a_model_that_contradicts_everything():
-    """Case 70."""
+    """As reported for graphiti (#1728): a small model ends half of all unrelated facts."""
     things = ["tea", "rum", "chess", "C", "C++", "Rome", "-5 degrees", "5 stars", "猫", "кофе"]
     owned = ["a boat", "two dogs", "a house in Kiel"]
     said = {f"I like {one}!": [fact(f"I like {one}", f"User likes {one}.")] for one in things}

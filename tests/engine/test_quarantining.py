@@ -4,10 +4,11 @@ import io
 import json
 
 import pytest
-from langchain_core.messages import HumanMessage, ToolMessage
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from langchain_memengine.errors import ConfigurationError, NotFoundError, ScopeError, StorageError
 from langchain_memengine.storage import quarantines
+from langchain_memengine.storage.graph_values import Entity, GraphCounts, Relation
 from langchain_memengine.types import (
     Actor,
 )
@@ -156,6 +157,37 @@ def test_added_texts_and_messages_are_set_aside(engine):
     assert "mine:" not in target.getvalue()
 
 
+def test_messages_that_are_set_aside_come_back_without_their_words(engine):
+    call = {"name": "web", "args": {"q": "plums"}, "id": "c", "type": "tool_call"}
+    said = [
+        HumanMessage("I eat plums", id="1"),
+        AIMessage("Plums?", id="2", tool_calls=[call], response_metadata={"by": "plums"}),
+        ToolMessage("plums!", id="3", tool_call_id="c", artifact="plums"),
+        HumanMessage("Thanks", id="30"),
+    ]
+    engine.archive.commit("t", "", "archive", said, owner="ann", now=START)
+    engine.history("t", actor=ANN).add(said)
+
+    def back():
+        return [engine.restore("t", actor=ANN), engine.history("t", actor=ANN).read()]
+
+    before = back()
+    for source in ("message:t/2#*", "message:t/3#*"):
+        engine.quarantine(source=source)
+    for messages in back():
+        assert [one.text for one in messages] == [
+            "I eat plums", "[quarantined]", "[quarantined]", "Thanks"
+        ]  # fmt: skip
+        assert "lums" not in repr(messages[1:])
+        assert messages[1].tool_calls[0]["id"] == messages[2].tool_call_id == "c"
+    for source in ("message:t/2#*", "message:t/3#*"):
+        engine.release(source=source)
+    assert back() == before
+    (hit,) = engine.search("Thanks", 1, actor=ANN).hits
+    engine.quarantine(source=hit.source)  # as one commit archived it
+    assert [messages[-1].text for messages in back()] == ["[quarantined]"] * 2
+
+
 def test_what_was_shown_in_a_session_is_not_shown_again(engine):
     record = engine.remember("Ann eats plums", actor=ANN)
     sessions = engine.sessions(ANN)
@@ -177,7 +209,10 @@ def test_the_graph_does_not_tell_what_is_set_aside(engine):
     around = engine.graph.neighbours("Ann", 2)
     assert [str(one) for one in around.relations] == ["Ann —knows→ Bob"]
     assert [one.name for one in around.entities] == ["Ann", "Bob"]
-    assert engine.graph.paths("Ann", "plums") == []
+    with pytest.raises(NotFoundError, match="no entity called 'plums'"):
+        engine.graph.paths("Ann", "plums")
+    assert engine.graph.find_entities("plum") == []
+    assert engine.graph.counts() == GraphCounts(entities=2, relations=1, evidence=2)
     assert len(engine.graph.export()["relations"]) == 1
     assert found(engine, "Ann", graph_hops=2) == ["Ann knows Bob"]
     engine.quarantine(["a"])
@@ -186,6 +221,33 @@ def test_the_graph_does_not_tell_what_is_set_aside(engine):
     engine.release(["b"])
     engine.release(["a"])
     assert len(engine.graph.neighbours("Ann", 2).relations) == 2
+
+
+def test_the_graph_does_not_walk_over_what_is_set_aside(engine):
+    for one, triple in (("a", ("Ann", "knows", "Bob")), ("b", ("Bob", "eats", "plums"))):
+        engine.add_texts([" ".join(triple)], ids=[one])
+        engine.graph.add_triples([triple], evidence=one)
+    engine.graph.add_triples([("Ann", "is", "here")])
+    engine.quarantine(["a"])
+    around = engine.graph.neighbours("Ann", 3)
+    assert [str(one) for one in around.relations] == ["Ann —is→ here"]
+    assert [one.name for one in around.entities] == ["Ann", "here"]
+    assert set(around.hops) == {one.id for one in around.entities}
+
+
+def test_no_name_is_known_from_what_is_set_aside(engine):
+    bert, said = Entity("Bert"), Entity("Bert", aliases=("Plum thief",))
+    for one, entity in (("a", bert), ("b", said)):
+        engine.add_texts([f"{entity.name} {' '.join(entity.aliases)}"], ids=[one])
+        engine.graph.add_triples([Relation(entity, "is", Entity("here"))], evidence=one)
+    assert [one.aliases for one in engine.graph.find_entities("thief")] == [("Plum thief",)]
+    engine.quarantine(["b"])
+    assert engine.graph.find_entities("thief") == []
+    assert [one.aliases for one in engine.graph.find_entities("bert")] == [()]
+    with pytest.raises(NotFoundError, match="No name in it is like that"):
+        engine.graph.neighbours("Plum thief")
+    engine.release(["b"])
+    assert [one.name for one in engine.graph.find_entities("thief")] == ["Bert"]
 
 
 def test_what_a_quarantined_fact_retired_holds_again():

@@ -6,6 +6,7 @@ from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.types import (
     Actor,
 )
+from langchain_memengine.workspace.blank_memory import BLANK_MEMORY
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine, write
 
@@ -29,6 +30,16 @@ def test_legacy_spelling_is_pinned_and_no_hit(tmp_path):
     with make_engine(tmp_path) as engine:
         recalled = engine.recall("tea")
         assert (recalled.pinned, recalled.hits) == ("tea", ())
+
+
+def test_a_new_memory_md_pins_nothing_until_somebody_writes_in_it(tmp_path):
+    write(tmp_path, "MEMORY.md", BLANK_MEMORY)
+    write(tmp_path, "users/ann/MEMORY.md", BLANK_MEMORY.replace("\n", "\r\n"))
+    with make_engine(tmp_path) as engine:
+        assert engine.recall("x", actor=Actor("ann")).pinned == ""
+        assert engine.recall("memory").prompt_fragment() == ""
+        write(tmp_path, "MEMORY.md", f"{BLANK_MEMORY}\n- Use UTC.\n")
+        assert engine.recall("x").pinned == f"{BLANK_MEMORY}\n- Use UTC.\n"
 
 
 def test_pinned_is_capped_at_the_end_of_a_line(tmp_path):

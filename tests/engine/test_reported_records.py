@@ -1,10 +1,15 @@
 """Inputs that are reported to break other memories, given to records."""
 
+import time
+from datetime import timedelta, timezone
+
 import pytest
 
 from langchain_memengine.types import (
     Actor,
+    Filter,
 )
+from tests.fakes.clock import START, FixedClock
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine, texts
 
@@ -72,3 +77,45 @@ def test_memories_of_others_neither_leak_nor_take_the_place_of_ones_own(engine):
     for ranking in ("balanced", "goclaw", "profclaw", "decsr", "rrf"):
         found = engine.search("My tea is green", 5, ranking=ranking, actor=BOB)
         assert texts(found) == ["Somebody once had some green tea, I think it was mine"]
+
+
+@pytest.fixture(params=["Pacific/Kiritimati", "America/Los_Angeles", "UTC"])
+def local_zone(request, monkeypatch):
+    monkeypatch.setenv("TZ", request.param)
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+NAIVE = (START + timedelta(days=1)).replace(tzinfo=None)
+
+
+@pytest.mark.usefixtures("local_zone")
+def test_naive_and_aware_times_stand_side_by_side_and_no_local_zone_matters():
+    aware = START + timedelta(days=1)
+    moments = (NAIVE, aware, aware.astimezone(timezone(timedelta(hours=14))))
+    clock = FixedClock()
+    with make_engine(embeddings=FakeEmbeddings(), clock=clock) as engine:
+        for number, moment in enumerate(moments):
+            engine.remember(f"tea until {number}", expires_at=moment, actor=ALICE)
+            engine.remember(f"cake from {number}", valid_from=moment, actor=ALICE)
+            engine.add_texts(
+                [f"bread {number}"], [{"date": moment.isoformat()}], ids=[f"{number}"], actor=ALICE
+            )
+        assert {one.expires_at for one in engine.list_records(actor=ALICE)} <= {aware, None}
+        for since in moments:
+            found = engine.search("bread", actor=ALICE, filter=Filter(since=since)).hits
+            assert len(found) == 3
+            late = engine.search(
+                "bread", actor=ALICE, filter=Filter(since=since + timedelta(seconds=1))
+            )
+            assert late.hits == ()
+            assert engine.search("tea cake", actor=ALICE, as_of=since).hits != ()
+        assert sorted(texts(engine.search("tea cake", actor=ALICE))) == [
+            "tea until 0", "tea until 1", "tea until 2"
+        ]  # fmt: skip
+        clock.pass_days(1)
+        assert sorted(texts(engine.search("tea cake", actor=ALICE))) == [
+            "cake from 0", "cake from 1", "cake from 2"
+        ]  # fmt: skip

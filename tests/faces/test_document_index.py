@@ -128,6 +128,13 @@ def test_a_document_that_was_changed_or_deleted_otherwise_is_no_longer_given_bac
     assert [hit.text for hit in engine.search("coffee").hits] == ["coffee"]
 
 
+def test_a_quarantined_document_is_not_given_back_and_can_be_deleted(documents, engine):
+    documents.upsert([Document(id="a", page_content="tea"), Document(id="b", page_content="cake")])
+    engine.quarantine(["a"])
+    assert [one.id for one in documents.get(["a", "b"])] == ["b"]
+    assert documents.delete(["a"])["num_deleted"] == 1
+
+
 def test_blank_documents_fail_and_the_others_are_kept(documents):
     answer = documents.upsert([Document(" \n", id="blank"), Document("tea", id="tea")])
     assert answer == {"succeeded": ["tea"], "failed": ["blank"]}

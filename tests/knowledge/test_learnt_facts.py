@@ -110,7 +110,7 @@ def test_signs_and_symbols_make_another_fact(one, other):
     [("Я живу в Москве", "Пользователь живёт в Москве"), ("我喜欢黑咖啡", "用户喜欢黑咖啡")],
 )
 def test_facts_of_any_script_are_kept(said, text):
-    """Case 62."""
+    """As reported for langgraph-memory: other scripts are dropped in silence."""
     lines = OwnLines("ann", (OwnLine("1", said),))
     (record,) = records(fact(said, text), lesson=replace(LESSON, lines=lines))
     assert (record.text, subject_of(record), relation_of(record)) == (text, "user", "likes")

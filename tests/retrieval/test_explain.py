@@ -1,6 +1,7 @@
 """Why a chunk is, or is not, in an answer."""
 
 import hashlib
+import re
 from datetime import timedelta
 
 import pytest
@@ -39,11 +40,21 @@ def test_hit_is_found_with_its_rank_and_reasons(engine):
     assert "its meaning is near (cosine" in explanation.reason
 
 
+def test_a_hit_for_its_words_alone_is_not_said_to_be_near_in_meaning():
+    with make_engine(embeddings=FakeEmbeddings(), min_cosine=1.0) as engine:
+        engine.add_texts(["tea with milk", "rain"], ids=["tea", "rain"])
+        reason = engine.explain("tea harvest", "tea").reason
+    assert reason.startswith("Found because its words match (BM25 ")
+    assert re.search(r"\)\. Its meaning is not near \(cosine -?0\.\d\d, rank \d\)\.$", reason)
+
+
 def test_chunk_below_k_is_ranked(engine):
     tea = engine.search("tea milk").hits[1].id
     explanation = engine.explain("tea milk", tea, 1)
     assert (explanation.found, explanation.rank) == (False, 2)
-    assert explanation.reason.startswith("It ranks 2, below the 1 hits wanted. Found because")
+    assert explanation.reason.startswith(
+        "It ranks 2, and only the best one was asked for. What speaks for it: its words match (BM25"
+    )
     assert explanation.hit is not None
     assert explanation.hit.text == "tea"
 

@@ -12,8 +12,8 @@ from langchain_memengine.answers import (
 )
 from langchain_memengine.config import RANKINGS
 from langchain_memengine.errors import ConfigurationError
+from langchain_memengine.retrieval.hit_rows import within_budget
 from langchain_memengine.retrieval.query import Query, Stopwatch
-from langchain_memengine.retrieval.search import within_budget
 from tests.fakes.clock import START
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine, texts

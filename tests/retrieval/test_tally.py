@@ -10,9 +10,10 @@ from langchain_memengine.retrieval.tally import Tally
 
 def test_counts_become_those_of_the_report():
     problem = FileProblem("a.md", "binary")
-    tally = Tally(1, 2, 3, 4, 5, 6, 7, skipped=[problem], failed=[problem])
+    listed = {"skipped": [problem], "failed": [problem], "suspicious": [problem]}
+    tally = Tally(1, 2, 3, 4, 5, 6, 7, **listed)
     assert tally.report(pending=8, dry_run=True) == IndexReport(
-        1, 2, 3, (problem,), (problem,), 4, 5, 6, 8, 7, (), dry_run=True
+        1, 2, 3, (problem,), (problem,), (problem,), 4, 5, 6, 8, 7, (), dry_run=True
     )
 
 

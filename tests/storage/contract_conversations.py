@@ -271,6 +271,19 @@ class SessionContract:
             assert sessions.find(tx, "x", "ann") is None
             assert sessions.recalls(tx, "s") == [recall, replace(recall, head="h", at=LATER)]
 
+    def test_the_latest_sessions_of_an_owner_come_newest_first(self, database):
+        older, newer, twin = (
+            Session(name, "ann", "t", (), at)
+            for name, at in (("x", NOW), ("a", LATER), ("b", LATER))
+        )
+        with database.write() as tx:
+            for session in (newer, older, twin, Session("s", "bob", "t", (), LATER)):
+                sessions.create(tx, session)
+        with database.read() as tx:
+            assert sessions.latest(tx, "ann", limit=9) == [twin, newer, older]
+            assert sessions.latest(tx, "ann", limit=1) == [twin]
+            assert sessions.latest(tx, "nobody", limit=9) == []
+
     def test_a_session_ends_once(self, database):
         with database.write() as tx:
             sessions.create(tx, Session("s", "ann", "t", (), NOW))

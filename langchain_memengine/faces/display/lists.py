@@ -20,7 +20,7 @@ from langchain_memengine.storage.experience_values import Experience
 from langchain_memengine.storage.graph_values import Relation, Subgraph
 from langchain_memengine.storage.job_values import Job
 from langchain_memengine.storage.record_values import MemoryRecord, RecordState, Revision
-from langchain_memengine.storage.sessions import SessionRecall
+from langchain_memengine.storage.sessions import Session, SessionRecall
 
 _RECALLED_HITS = 5
 
@@ -102,6 +102,21 @@ def versions_sheet(versions: Sequence[FactVersion]) -> Sheet:
         for one in versions
     ]
     return table(_counted(versions, "version"), ("fact", "since", "until"), rows)
+
+
+def sessions_sheet(sessions: Sequence[Session]) -> Sheet:
+    """Return sessions with the sources they may use, and the id that an audit takes."""
+    rows: list[list[Cell]] = [
+        [
+            Words(one.thread_id),
+            Words(", ".join(one.sources) or "all"),
+            moment(one.created_at),
+            moment(one.archived_at),
+            one.id,
+        ]
+        for one in sessions
+    ]
+    return table(_counted(sessions, "session"), ("thread", "sources", "began", "ended", "id"), rows)
 
 
 def recalls_sheet(recalls: Sequence[SessionRecall]) -> Sheet:

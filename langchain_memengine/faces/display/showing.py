@@ -27,7 +27,7 @@ from langchain_memengine.storage.experience_values import Experience
 from langchain_memengine.storage.graph_values import Relation, Subgraph
 from langchain_memengine.storage.job_values import Job
 from langchain_memengine.storage.record_values import MemoryRecord, Revision
-from langchain_memengine.storage.sessions import SessionRecall
+from langchain_memengine.storage.sessions import Session, SessionRecall
 
 _SINGLE: Mapping[type, Callable[[Any], tuple[Sheet, ...]]] = {
     SearchResult: hits.search_sheets,
@@ -46,6 +46,7 @@ _LISTED: Mapping[type, Callable[[Sequence[Any]], Sheet]] = {
     MemoryRecord: lists.records_sheet,
     Revision: lists.revisions_sheet,
     FactVersion: lists.versions_sheet,
+    Session: lists.sessions_sheet,
     SessionRecall: lists.recalls_sheet,
     Relation: lists.relations_sheet,
 }
@@ -91,7 +92,7 @@ def show(value: object, *, root: str | Path | None = None) -> Display:
 
     Args:
         value: What an engine returned, or a list of jobs, experiences, records, revisions,
-            versions of facts, relations, or what a session was shown.
+            versions of facts, relations, sessions, or what a session was shown.
         root: The memory's folder, as the notebook's page sees it: places of files become links.
 
     Raises:

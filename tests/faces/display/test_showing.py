@@ -35,7 +35,7 @@ from langchain_memengine.shown import Shown
 from langchain_memengine.storage.graph_values import Subgraph
 from langchain_memengine.storage.job_values import Job
 from langchain_memengine.storage.record_values import RecordState, Revision
-from langchain_memengine.storage.sessions import SessionRecall
+from langchain_memengine.storage.sessions import Session, SessionRecall
 
 NOON = datetime(2026, 5, 19, 12, tzinfo=UTC)
 RECEIPT = Receipt(
@@ -98,6 +98,7 @@ def every_value(text):
         record,
         Revision("v", "update", "r1", NOON, None, state, state),
         FactVersion(record, NOON),
+        Session("1", text, text, (text,), NOON),
         SessionRecall(text, None, (shown_to,), NOON),
         relation,
     ]
@@ -212,8 +213,15 @@ def test_nothing_found_says_where_to_ask_on():
 
 
 def test_an_explanation_shows_the_reason_and_the_hit_at_its_own_rank():
-    told = printed(Explanation("0123456789", False, "It ranks 9, below the 6 hits.", 9, a_hit()))
-    assert told.splitlines()[:2] == ["Not among the hits, rank 9", "It ranks 9, below the 6 hits."]
+    told = printed(
+        Explanation(
+            "0123456789", False, "It ranks 9, and only the best 6 were asked for.", 9, a_hit()
+        )
+    )
+    assert told.splitlines()[:2] == [
+        "Not among the hits, rank 9",
+        "It ranks 9, and only the best 6 were asked for.",
+    ]
     assert re.search(r"^ ?9 ", told, re.MULTILINE)
     assert "  8.00 #1  " in told  # without a bar: there is no best one to measure it by
     assert printed(Explanation("0123456789", False, "No word.")).splitlines() == [

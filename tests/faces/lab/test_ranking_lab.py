@@ -107,7 +107,8 @@ def test_a_memory_below_k_is_told_its_rank(engine):
     *_, last = lab.comparison.ranks(YOURS)
     lab.knobs["k"].value = 1
     assert re.match(
-        r"It ranks \d, below the 1 hits wanted\. Found because ", lab.explain(last).reason
+        r"It ranks \d, and only the best one was asked for\. What speaks for it: its ",
+        lab.explain(last).reason,
     )
 
 
