@@ -105,7 +105,8 @@ class MemorySessions:
             session = session_rows.find(tx, session_id, self._owner)
         if session is None:
             raise NotFoundError(
-                f"There is no session {session_id!r} of this user. Make one with create()."
+                f"There is no session {session_id!r} of this user. latest(), in a terminal "
+                "`memengine sessions list`, shows theirs; create() makes one."
             )
         return session
 

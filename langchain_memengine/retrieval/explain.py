@@ -60,9 +60,8 @@ def explain(
         )
     found = next((found for found in answer.hits if found.id == chunk_id), None)
     if found is not None:
-        return Explanation(
-            chunk_id, found=True, reason=f"Found because {_reasons(found)}", rank=rank, hit=found
-        )
+        reason = f"Found because {_reasons(found, everything.min_cosine)}"
+        return Explanation(chunk_id, found=True, reason=reason, rank=rank, hit=found)
     unseen = None if is_valid else "It is not valid at this time (valid_from, expires_at)."
     unseen = unseen or _why_hidden(stored, everything, aside)
     if unseen is not None:
@@ -78,8 +77,9 @@ def explain(
             else _why_no_hit(everything, query, place, degraded)
         )
         return Explanation(chunk_id, found=False, reason=reason)
-    wanted = f"the best {query.k} were" if query.k > 1 else "only the best one was"
-    reason = f"It ranks {rank}, and {wanted} asked for. What speaks for it: {_reasons(hit)}"
+    wanted = f"the best {query.k} were" if query.k > 1 else "the best one was"
+    speaks = _reasons(hit, everything.min_cosine)
+    reason = f"It ranks {rank}, and only {wanted} asked for. What speaks for it: {speaks}"
     return Explanation(chunk_id, found=False, reason=reason, rank=rank, hit=hit)
 
 
@@ -123,24 +123,28 @@ def _standing(
     return None, None
 
 
-def _reasons(hit: Hit) -> str:
+def _reasons(hit: Hit, min_cosine: float) -> str:
+    """Return what speaks for a hit, and what else there is to say of it."""
     receipt = hit.receipt
-    reasons = []
+    reasons, remarks = [], []
     if receipt.bm25 is not None:
         reasons.append(f"its words match (BM25 {receipt.bm25:.2f}, rank {receipt.keyword_rank})")
-    if receipt.cosine is not None and receipt.vector_rank is not None:
-        reasons.append(
-            f"its meaning is near (cosine {receipt.cosine:.2f}, rank {receipt.vector_rank})"
-        )
     if receipt.graph_rank is not None:
         reasons.append(f"the graph leads to it (rank {receipt.graph_rank})")
+    if receipt.cosine is not None and receipt.vector_rank is not None:
+        measured = f"(cosine {receipt.cosine:.2f}, rank {receipt.vector_rank})"
+        if receipt.cosine >= min_cosine or not reasons:
+            reasons.append(f"its meaning is near {measured}")
+        else:
+            remarks.append(f"Its meaning is not near {measured}.")
     names = [
         f"its {part} (+{boost:.2f})"
         for part, boost in (("author", receipt.author_boost), ("time", receipt.date_boost))
         if boost
     ]
-    named = f" The query names {' and '.join(names)}." if names else ""
-    return f"{' and '.join(reasons)}.{named}"
+    if names:
+        remarks.append(f"The query names {' and '.join(names)}.")
+    return " ".join([f"{' and '.join(reasons)}.", *remarks])
 
 
 def _why_no_candidate(query: Query) -> str:

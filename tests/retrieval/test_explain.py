@@ -1,6 +1,7 @@
 """Why a chunk is, or is not, in an answer."""
 
 import hashlib
+import re
 from datetime import timedelta
 
 import pytest
@@ -37,6 +38,14 @@ def test_hit_is_found_with_its_rank_and_reasons(engine):
     assert explanation.hit == engine.search("tea milk").hits[0]
     assert "its words match (BM25" in explanation.reason
     assert "its meaning is near (cosine" in explanation.reason
+
+
+def test_a_hit_for_its_words_alone_is_not_said_to_be_near_in_meaning():
+    with make_engine(embeddings=FakeEmbeddings(), min_cosine=1.0) as engine:
+        engine.add_texts(["tea with milk", "rain"], ids=["tea", "rain"])
+        reason = engine.explain("tea harvest", "tea").reason
+    assert reason.startswith("Found because its words match (BM25 ")
+    assert re.search(r"\)\. Its meaning is not near \(cosine -?0\.\d\d, rank \d\)\.$", reason)
 
 
 def test_chunk_below_k_is_ranked(engine):

@@ -10,20 +10,21 @@ from langchain_memengine.faces.display.sheets import Bar, Cell, Sheet, Words
 from langchain_memengine.text.printable import clean_line
 
 # Colours are those of the page, or lie half-way between light and dark, so that both will do. The
-# doubled class outweighs what notebooks say about every table.
+# doubled class outweighs what notebooks say about every table; that of the table keeps the theme of
+# the documentation away.
 _STYLE = (
     ".memengine{max-width:100%;overflow-x:auto;margin:.2em 0 .8em;line-height:1.35}"
     ".memengine p{margin:.2em 0}.memengine .title{font-weight:600}"
     ".memengine .warning{border-left:3px solid #d97706;padding-left:.5em}"
     ".memengine table{border-collapse:collapse;margin:.3em 0;font-size:.92em;width:auto}"
     ".memengine.memengine th,.memengine.memengine td{text-align:left;vertical-align:top;"
-    "padding:.3em .6em;border:0;border-bottom:1px solid rgba(128,128,128,.3);white-space:nowrap}"
+    "padding:.3em .5em;border:0;border-bottom:1px solid rgba(128,128,128,.3);white-space:nowrap}"
     ".memengine.memengine th{font-weight:600}"
     ".memengine.memengine td.words{white-space:normal;overflow-wrap:anywhere;"
     "min-width:8em;max-width:34em}"
     ".memengine small{display:block;opacity:.7}"
     ".memengine .faded{opacity:.55}"
-    ".memengine .track{display:inline-block;width:4.5em;height:.6em;margin-right:.5em;"
+    ".memengine .track{display:inline-block;width:3em;height:.6em;margin-right:.4em;"
     "border-radius:.3em;background:rgba(128,128,128,.25);overflow:hidden}"
     ".memengine .track i{display:block;height:100%}"
     ".memengine .keyword{background:#1f9eb5}.memengine .vector{background:#b35fc4}"
@@ -52,11 +53,12 @@ def _sheet(sheet: Sheet, root: str | None) -> str:
     said += [f"<p>{text(note)}</p>" for note in sheet.notes]
     said += [f'<p class="warning">{text(warning)}</p>' for warning in sheet.warnings]
     if sheet.columns:
-        head = "".join(f"<th>{text(name)}</th>" for name in sheet.columns)
+        names = "".join(f"<th>{text(name)}</th>" for name in sheet.columns)
+        head = f"<thead><tr>{names}</tr></thead>" if any(sheet.columns) else ""
         body = "".join(
             _row(row, root, is_faded=at in sheet.faded) for at, row in enumerate(sheet.rows)
         )
-        said.append(f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>")
+        said.append(f'<table class="sheet">{head}<tbody>{body}</tbody></table>')
     return "".join(said)
 
 

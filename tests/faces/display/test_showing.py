@@ -214,11 +214,13 @@ def test_nothing_found_says_where_to_ask_on():
 
 def test_an_explanation_shows_the_reason_and_the_hit_at_its_own_rank():
     told = printed(
-        Explanation("0123456789", False, "It ranks 9, and the best 6 were asked for.", 9, a_hit())
+        Explanation(
+            "0123456789", False, "It ranks 9, and only the best 6 were asked for.", 9, a_hit()
+        )
     )
     assert told.splitlines()[:2] == [
         "Not among the hits, rank 9",
-        "It ranks 9, and the best 6 were asked for.",
+        "It ranks 9, and only the best 6 were asked for.",
     ]
     assert re.search(r"^ ?9 ", told, re.MULTILINE)
     assert "  8.00 #1  " in told  # without a bar: there is no best one to measure it by
