@@ -56,8 +56,13 @@ soak: export MEMENGINE_CHROMA_KILLS ?= 30
 soak: export MEMENGINE_ERROR_KINDS ?= 3
 soak: export MEMENGINE_FUZZ ?= 100000
 soak: export MEMENGINE_MACHINE ?= 5000
-soak: $(STAMP) ## The same as reliability, full size, and the contract of compaction
-	@$(BIN)/python -m integration_tests.figures
+soak: export MEMENGINE_POSTGRESQL_KILL_CYCLES ?= 12
+soak: export MEMENGINE_MARIADB_KILL_CYCLES ?= 8
+soak: export MEMENGINE_SERVER_KILLS ?= 10
+soak: export MEMENGINE_REPLICA_SECONDS ?= 60
+soak: $(STAMP) ## The same as reliability, full size, and servers and the contract of compaction
+	@$(BIN)/python -m integration_tests.figures integration_tests/servers/test_kills.py \
+		integration_tests/servers/test_replicas.py
 	@MEMENGINE_EXAMPLES=50000 $(BIN)/python -m pytest --timeout 7200 tests/conversation/test_contract.py
 
 bench: $(BENCH_STAMP) ## Compare with peers, briefly: search, indexes, memory, compaction, graph, …

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import resource
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
@@ -30,7 +31,12 @@ def interleaved(
         contestants: What answers a query, by name.
         queries: The first 25 warm up and are not counted.
         turn: Queries that a contestant answers in a row.
+
+    Raises:
+        SystemExit: All of the queries would warm up.
     """
+    if len(queries) <= WARM_UP:
+        sys.exit(f"{len(queries)} queries are too few: the first {WARM_UP} only warm up.")
     times: dict[str, list[float]] = {name: [] for name in contestants}
     gc.collect()
     for start in range(0, len(queries), turn):

@@ -13,20 +13,25 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from uuid import uuid4
 
 from langchain.agents import create_agent
 from langchain.tools import ToolRuntime
 from langchain_core.language_models.chat_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.tools import BaseTool, tool
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.types import Command
 
-from langchain_memengine import MemoryEngine, MemoryMiddleware
+from langchain_memengine import MemoryEngine, MemoryMiddleware, memory_tools
 
-CALLS = {"Save": "save", "Forget": "forget", "For now": "learn"}
+CALLS = {
+    "Save": ("memory_save", "text"),
+    "Forget": ("memory_search", "query"),  # first find it: the id is what is forgotten
+    "For now": ("learn", "text"),
+}
 
 
 class ScriptedModel(BaseChatModel):
@@ -51,29 +56,25 @@ class ScriptedModel(BaseChatModel):
 
 
 def _reply(messages: list[BaseMessage]) -> AIMessage:
-    if isinstance(messages[-1], ToolMessage):
-        return AIMessage(messages[-1].text)
-    order, _, text = messages[-1].text.partition(": ")
+    said = next(message for message in reversed(messages) if isinstance(message, HumanMessage))
+    order, _, text = said.text.partition(": ")
+    answer = messages[-1]
+    if isinstance(answer, ToolMessage):
+        found = re.search(r"^\[id (\w+)", answer.text, re.MULTILINE)
+        return _call("memory_forget", "id", found[1]) if found else AIMessage(answer.text)
     if order in CALLS:
-        call = {"name": CALLS[order], "args": {"text": text}, "id": f"call-{len(messages)}"}
-        return AIMessage("", tool_calls=[call])
+        return _call(*CALLS[order], text)
     remembered = re.findall(r"<memory [^>]*>\n(.*?)\n</memory>", messages[0].text, re.DOTALL)
     return AIMessage(" ".join(sorted(remembered)) or "I do not know.")
 
 
-def memory_tools(engine: MemoryEngine) -> list[BaseTool]:
-    """Return what the agent can do about its memory."""
+def _call(tool: str, argument: str, value: str) -> AIMessage:
+    call = {"name": tool, "args": {argument: value}, "id": f"call-{uuid4()}"}
+    return AIMessage("", tool_calls=[call])
 
-    @tool
-    def save(text: str) -> str:
-        """Remember something for good, in all conversations."""
-        engine.add_texts([text], ids=[text])
-        return "Saved."
 
-    @tool
-    def forget(text: str) -> str:
-        """Forget something that was saved."""
-        return "Forgotten." if engine.delete([text]) else "I never knew that."
+def learn_tool(engine: MemoryEngine) -> BaseTool:
+    """Return a tool of this application's own: its word holds on one branch of a conversation."""
 
     @tool
     def learn(text: str, runtime: ToolRuntime) -> Command[Any]:
@@ -87,7 +88,7 @@ def memory_tools(engine: MemoryEngine) -> list[BaseTool]:
         done = ToolMessage("Learnt.", tool_call_id=runtime.tool_call_id)
         return Command(update={"messages": [done], "memory_head": head})
 
-    return [save, forget, learn]
+    return learn
 
 
 @contextmanager
@@ -97,10 +98,11 @@ def opened(root: Path) -> Iterator[Any]:
         MemoryEngine.open(root / "memory", embeddings=None) as engine,
         SqliteSaver.from_conn_string(str(root / "chats.sqlite")) as checkpoints,
     ):
+        tools = [*memory_tools(engine), learn_tool(engine)]
         yield create_agent(
             ScriptedModel(),
             system_prompt="You help in a pottery.",
-            middleware=[MemoryMiddleware(engine, tools=memory_tools(engine))],
+            middleware=[MemoryMiddleware(engine, tools=tools)],
             checkpointer=checkpoints,
         )
 

@@ -14,7 +14,11 @@ import pytest
 from integration_tests.figures import Rows, lines
 
 # What tests share is no test module: pytest must be told to explain its assertions.
-pytest.register_assert_rewrite("integration_tests.reliability.checking", "tests.storage")
+pytest.register_assert_rewrite(
+    "integration_tests.reliability.checking",
+    "integration_tests.reliability.job_kills",
+    "tests.storage",
+)
 
 
 def recorded(reports: list[pytest.TestReport]) -> Rows:

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from langchain_memengine.errors import MemEngineError
     from langchain_memengine.faces.display.showing import Display, show
     from langchain_memengine.faces.document_index import MemEngineDocumentIndex
+    from langchain_memengine.faces.experience_tools import experience_tools
     from langchain_memengine.faces.graph_nodes import graph_extraction
     from langchain_memengine.faces.graph_tools import graph_tools
     from langchain_memengine.faces.history import MemEngineChatMessageHistory
@@ -127,6 +128,7 @@ _HOMES = {
     "Stats": "answers",
     "WatchState": "workspace.watcher",
     "compact_messages": "conversation.context",
+    "experience_tools": "faces.experience_tools",
     "flush_node": "faces.nodes",
     "get_memory_stats": "conversation.context",
     "graph_extraction": "faces.graph_nodes",
@@ -186,6 +188,7 @@ __all__ = [
     "Stats",
     "WatchState",
     "compact_messages",
+    "experience_tools",
     "flush_node",
     "get_memory_stats",
     "graph_extraction",

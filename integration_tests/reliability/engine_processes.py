@@ -1,7 +1,5 @@
 """Processes that use an engine, for tests that kill them.
 
-    python engine_processes.py FOLDER
-
 The store is ``FOLDER/store``, and what it holds at first stands in ``FOLDER/state``.
 """
 

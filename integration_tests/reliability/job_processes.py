@@ -1,6 +1,6 @@
 """Processes that put and do jobs, for tests that kill them.
 
-python job_processes.py ROOT
+The address of their database is in ``ROOT/url``.
 """
 
 import itertools
@@ -9,14 +9,17 @@ import random
 import time
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Event
 
 from integration_tests.reliability.processes import serve, write
+from langchain_memengine.errors import StoreUnreachableError
 from langchain_memengine.jobs.worker import Worker
 from langchain_memengine.storage import jobs
 from langchain_memengine.storage.database import Database
 from langchain_memengine.storage.job_values import BackOff, NewJob
 
 LEASE_SECONDS = 0.7
+URL = "url"
 
 
 def utc_now():
@@ -24,9 +27,8 @@ def utc_now():
 
 
 def open_database(root: Path) -> Database:
-    return Database(
-        f"sqlite:///{root}/jobs.sqlite", store_id="a", now=utc_now(), busy_timeout_ms=15_000
-    )
+    url = (root / URL).read_text()
+    return Database(url, store_id="a", now=utc_now(), busy_timeout_ms=15_000)
 
 
 def put_jobs(root: Path) -> None:
@@ -34,10 +36,14 @@ def put_jobs(root: Path) -> None:
     database = open_database(root)
     for i in itertools.count():
         name = f"{os.getpid()}-{i}"
-        with database.write() as tx:
-            jobs.put(tx, NewJob("embed", {"name": name}, max_attempts=1000), now=utc_now())
-        write(root, "acknowledged", name)
         time.sleep(0.02)  # about as fast as two workers are on a busy machine
+        try:
+            with database.write() as tx:
+                jobs.put(tx, NewJob("embed", {"name": name}, max_attempts=1000), now=utc_now())
+        except StoreUnreachableError:
+            write(root, "unanswered", name)  # stored or not
+            continue
+        write(root, "acknowledged", name)
 
 
 def effect_of(name: str):
@@ -70,10 +76,7 @@ def worker_of(root: Path, handler) -> Worker:
 
 
 def do_jobs(root: Path) -> None:
-    worker = worker_of(root, do_job)
-    while True:
-        if worker.run_one() is None:
-            time.sleep(0.01)
+    worker_of(root, do_job).run_forever(Event(), poll_seconds=0.01)
 
 
 def do_due_jobs(root: Path) -> None:

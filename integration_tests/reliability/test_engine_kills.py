@@ -6,24 +6,28 @@
 import os
 import random
 import time
-from pathlib import Path
 
 import pytest
 
+from integration_tests.reliability import engine_processes
 from integration_tests.reliability.checking import begin_anew, check, check_in_the_end
-from integration_tests.reliability.processes import Processes, is_alive, kill, wait_for
+from integration_tests.reliability.processes import (
+    Processes,
+    Program,
+    is_alive,
+    kill,
+    wait_for,
+)
 
 CYCLES = int(os.environ.get("MEMENGINE_KILL_CYCLES", "40"))
-PROGRAM = Path(__file__).with_name("engine_processes.py")
 CHROMA_EVERY = 5
 """An engine with Chroma takes longer to open; Chroma's own kills are in test_chroma_damage."""
 
 
 @pytest.fixture
 def processes(tmp_path):
-    processes = Processes(PROGRAM, tmp_path)
-    yield processes
-    processes.close()
+    with Program(engine_processes) as program, Processes(program, tmp_path) as processes:
+        yield processes
 
 
 @pytest.mark.timeout(120 + 10 * CYCLES)

@@ -13,16 +13,16 @@ from pathlib import Path
 
 import pytest
 
+from integration_tests.reliability import engine_processes
 from integration_tests.reliability.checking import begin_anew, check, check_in_the_end
 from integration_tests.reliability.journal import Journal
-from integration_tests.reliability.processes import Processes, is_alive, wait_for
+from integration_tests.reliability.processes import Processes, Program, is_alive, wait_for
 from integration_tests.reliability.scenarios import SCENARIOS, Fault, Scenario, failing, prepare
 from integration_tests.reliability.user import NotDoneError, User
 from langchain_memengine.errors import MemEngineError
 
 pytestmark = pytest.mark.timeout(600)
 
-PROGRAM = Path(__file__).with_name("engine_processes.py")
 ERRORS = {
     errno.ENOSPC: sqlite3.SQLITE_FULL,
     errno.EIO: sqlite3.SQLITE_IOERR,
@@ -58,9 +58,9 @@ def fill(folder, scenario, prepared):
 
 @pytest.fixture(scope="module")
 def processes(tmp_path_factory):
-    processes = Processes(PROGRAM, tmp_path_factory.mktemp("failpoints"))
-    yield processes
-    processes.close()
+    folder = tmp_path_factory.mktemp("failpoints")
+    with Program(engine_processes) as program, Processes(program, folder) as processes:
+        yield processes
 
 
 @pytest.mark.parametrize("name", SCENARIOS)

@@ -9,17 +9,24 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections import Counter
+from contextlib import closing
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 
+from integration_tests.reliability import job_processes
+from integration_tests.reliability.job_kills import (
+    effects,
+    job_database,
+    job_processes_on,
+    kill_processes,
+    outcome,
+)
+from integration_tests.reliability.job_processes import LEASE_SECONDS
 from integration_tests.reliability.processes import (
     PATIENCE_SECONDS,
-    Processes,
+    Program,
     is_alive,
-    kill,
     wait_for,
 )
 from langchain_memengine.storage import job_rows, jobs
@@ -27,27 +34,29 @@ from langchain_memengine.storage.database import Database
 from langchain_memengine.storage.job_values import NewJob
 
 CYCLES = int(os.environ.get("MEMENGINE_KILL_CYCLES", "40"))
-PROGRAM = Path(__file__).with_name("job_processes.py")
-LEASE_SECONDS = 0.7  # as in the program
 
 
 @pytest.fixture
-def processes(tmp_path):
-    processes = Processes(PROGRAM, tmp_path)
-    yield processes
-    processes.close()
+def url(tmp_path):
+    return f"sqlite:///{tmp_path}/jobs.sqlite"
+
+
+@pytest.fixture(scope="module")
+def program():
+    with Program(job_processes) as program:
+        yield program
 
 
 @pytest.fixture
-def database(tmp_path):
-    database = Database(
-        f"sqlite:///{tmp_path}/jobs.sqlite",
-        store_id="a",
-        now=datetime.now(UTC),
-        busy_timeout_ms=15_000,
-    )
-    yield database
-    database.close()
+def processes(program, url, tmp_path):
+    with job_processes_on(program, url, tmp_path) as processes:
+        yield processes
+
+
+@pytest.fixture
+def database(url):
+    with job_database(url) as database:
+        yield database
 
 
 def put(database: Database, name: str, **options) -> int:
@@ -61,51 +70,16 @@ def get(database: Database, num: int):
         return job_rows.get(tx, num)
 
 
-def effects(database: Database, names) -> Counter:
-    """Return how many names had their effect how often."""
-    with database.read() as tx:
-        return Counter(int(tx.get_meta(f"effect {name}") or 0) for name in names)
-
-
 @pytest.mark.timeout(120 + 15 * CYCLES)
 def test_killing_everything_again_and_again_loses_no_job_and_repeats_no_effect(
     processes, database, record_property
 ):
-    for cycle in range(CYCLES):
-        before = len(processes.lines("acknowledged"))
-        started = [processes.start(role) for role in ("work", "work", "put")]
-        wait_for(lambda: len(processes.lines("acknowledged")) >= before + 5, "jobs")  # noqa: B023
-        time.sleep(0.02 * (cycle % 7))
-        for process in started:
-            kill(process)
-        with sqlite3.connect(processes.root / "jobs.sqlite") as connection:
+    def check():
+        with closing(sqlite3.connect(processes.root / "jobs.sqlite")) as connection:
             assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-        connection.close()
 
-    def unfinished() -> int:
-        with database.read() as tx:
-            counts = job_rows.counts(tx)
-        return sum(n for (state, _), n in counts.items() if state != "done")
-
-    last = processes.start("work")
-    while left := unfinished():
-        wait_for(lambda: unfinished() < left, f"one of the {left} jobs that are left")
-    kill(last)
-
-    acknowledged = processes.lines("acknowledged")
-    with database.read() as tx:
-        done = [job.payload["name"] for job in job_rows.latest(tx, "done", limit=10**6)]
-        repeated = sum(job.attempts > 1 for job in job_rows.latest(tx, limit=10**6))
-    assert set(acknowledged) <= set(done)
-    assert effects(database, done) == {1: len(done)}
-    counts = {
-        "cycles": CYCLES,
-        "kills": 3 * CYCLES,
-        "acknowledged": len(acknowledged),
-        "lost": len(set(acknowledged) - set(done)),
-        "effects once": len(done),
-        "begun again": repeated,
-    }
+    killed = kill_processes(processes, CYCLES, check)
+    counts = killed | outcome(processes, database)
     record_property("figures", ("job queue under kill -9", counts))
 
 

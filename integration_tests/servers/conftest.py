@@ -4,6 +4,8 @@ import itertools
 
 import pytest
 
+from integration_tests.reliability.processes import Program
+from integration_tests.servers import replica_processes
 from integration_tests.servers.starting import KINDS, started
 from langchain_memengine.storage.database import Database
 from tests.storage.contract import NOW
@@ -11,11 +13,31 @@ from tests.storage.contract import NOW
 _store_ids = (f"store-{number}" for number in itertools.count())
 
 
+@pytest.fixture(scope="session")
+def postgresql():
+    """A running PostgreSQL."""
+    with started("postgresql") as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def mariadb():
+    """A running MariaDB."""
+    with started("mariadb") as server:
+        yield server
+
+
 @pytest.fixture(scope="session", params=list(KINDS))
 def server(request):
-    """A running server."""
-    with started(request.param) as server:
-        yield server
+    """A running server, of each kind in turn."""
+    return request.getfixturevalue(request.param)
+
+
+@pytest.fixture(scope="session")
+def replica_program():
+    """What plays writers and replicas."""
+    with Program(replica_processes) as program:
+        yield program
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,5 @@
 """Processes that write to one memory, and replicas that search it, all through servers.
 
-    python replica_processes.py FOLDER
-
 What writers did is in ``FOLDER/done``: ``+ text`` or ``- text`` once a call returned.
 """
 

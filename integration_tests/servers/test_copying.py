@@ -5,7 +5,6 @@ from itertools import pairwise
 import pytest
 from sqlalchemy import text
 
-from integration_tests.servers.starting import started
 from langchain_memengine.errors import StorageError
 from langchain_memengine.storage.copying import copy_database
 from langchain_memengine.storage.database import Database
@@ -21,12 +20,11 @@ def full(tmp_path):
     return url
 
 
-def test_a_database_comes_back_from_both_servers_as_it_was(full, tmp_path):
+def test_a_database_comes_back_from_both_servers_as_it_was(full, postgresql, mariadb, tmp_path):
     back = f"sqlite:///{tmp_path}/back.sqlite"
-    with started("postgresql") as one, started("mariadb") as two:
-        path = [full, one.url(), two.url(), back]
-        done = [copy_database(*step) for step in pairwise(path)]
-        assert all(everything(url) == everything(full) for url in path[1:])
+    path = [full, postgresql.url(), mariadb.url(), back]
+    done = [copy_database(*step) for step in pairwise(path)]
+    assert all(everything(url) == everything(full) for url in path[1:])
     assert done[0] == done[1] == done[2]
 
 

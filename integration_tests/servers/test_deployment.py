@@ -7,7 +7,6 @@ import pytest
 from typer.testing import CliRunner
 
 from integration_tests.servers.chroma_run import chroma_running
-from integration_tests.servers.starting import started
 from langchain_memengine.cli.main import app
 from tests.doc_pages import blocks
 
@@ -17,9 +16,9 @@ CHROMA = "http://127.0.0.1:8000"
 
 
 @pytest.fixture
-def addresses(tmp_path):
+def addresses(tmp_path, postgresql):
     """Return the addresses on the page, with those of the servers that stand in for them."""
-    with started("postgresql") as postgresql, chroma_running(tmp_path / "chroma") as chroma:
+    with chroma_running(tmp_path / "chroma") as chroma:
         yield {POSTGRESQL: postgresql.url(), CHROMA: chroma.url}
 
 

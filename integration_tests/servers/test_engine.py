@@ -41,6 +41,21 @@ def test_files_and_texts_are_found_by_both(engines):
     assert one.stats().chunks == two.stats().chunks == 2
 
 
+def test_a_path_that_is_too_long_is_one_files_problem(engines):
+    one, _ = engines
+    limit = one._database._dialect.KEY_LIMIT
+    room = limit.chars - len("file:/") - len(one._sources[0].workspace_id) - len(".md")
+    longest = "/".join(["f" * 99] * 15)[:room]
+    write(one.root, f"{longest}.md", "Oolong is just short enough.")
+    write(one.root, f"{longest}2.md", "Assam is too long.")
+    write(one.root, f"{'🙂' * 60}.md", "Sencha is wide.")
+    report = one.sync()
+    assert (report.indexed, report.failed) == (2, ())
+    assert [problem.path for problem in report.skipped] == [f"{longest}2.md"]
+    assert f"{limit.chars + 1:,} characters" in report.skipped[0].reason
+    assert texts(one.search("oolong", 1)) == ["Oolong is just short enough."]
+
+
 def test_records_are_changed_undone_and_forgotten(engines):
     one, two = engines
     record = one.remember("Ann likes oolong", actor=ANN)
@@ -81,8 +96,8 @@ def test_the_graph_the_experiences_and_the_jobs_are_shared(engines):
     assert [e.id for e in two.experiences.find_similar("brew tea")] == [learnt.id]
     with one._database.write() as tx:
         jobs.put(tx, NewJob("auto_learn_error", {"x": 1}), now=one.now())
-    assert two.run_jobs().done == 1
-    assert [job.state for job in one.jobs()] == ["done"]
+    assert two.run_jobs().left == 0
+    assert {job.kind: job.state for job in one.jobs()}["auto_learn_error"] == "done"
 
 
 def test_a_reader_reads_what_is_there(engines, url, store_id):

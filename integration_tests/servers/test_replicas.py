@@ -3,12 +3,10 @@
 import json
 import os
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 
 from integration_tests.reliability.processes import Processes, wait_for
-from integration_tests.servers import replica_processes
 from integration_tests.servers.chroma_run import chroma_running
 from integration_tests.servers.replica_processes import (
     SETTINGS,
@@ -17,7 +15,6 @@ from integration_tests.servers.replica_processes import (
     living,
     vectors_on_server,
 )
-from integration_tests.servers.starting import started
 from langchain_memengine.storage.database import Database
 from langchain_memengine.storage.schedules import Schedule, ensure_schedule
 from tests.fakes.clock import START
@@ -31,12 +28,6 @@ MAX_SECONDS = 2.0
 """After the last commit, every replica sees everything within this time."""
 
 
-@pytest.fixture(scope="module")
-def postgresql():
-    with started("postgresql") as server:
-        yield server
-
-
 @pytest.fixture
 def folder(tmp_path, postgresql):
     """A folder of processes that share a new database and a new Chroma server."""
@@ -47,45 +38,58 @@ def folder(tmp_path, postgresql):
 
 
 @pytest.fixture
-def processes(folder):
-    running = Processes(Path(replica_processes.__file__), folder)
-    yield running
-    running.close()
+def processes(replica_program, folder):
+    with Processes(replica_program, folder) as processes:
+        yield processes
 
 
 @pytest.mark.timeout(240 + 2 * SECONDS)
 def test_writers_and_replicas_lose_nothing_and_agree(folder, processes, record_property):
-    for name in REPLICAS:
+    chunks, counts = written_and_found(processes, REPLICAS)
+    record_property(
+        "figures",
+        (f"{WRITERS} writers, {len(REPLICAS)} replicas, postgresql", counts),
+    )
+    with engine_of(folder) as engine:
+        assert engine.stats().chunks == chunks > 0
+        assert vectors_on_server(engine) == chunks
+
+
+@pytest.mark.timeout(240 + 2 * SECONDS)
+def test_writers_on_mariadb_lose_nothing(tmp_path, mariadb, replica_program, record_property):
+    settings = {"database_url": mariadb.url(), "vector_search": "exact"}
+    (tmp_path / SETTINGS).write_text(json.dumps(settings))
+    with Processes(replica_program, tmp_path) as processes:
+        chunks, counts = written_and_found(processes, ["memory"])
+    record_property("figures", (f"{WRITERS} writers, 1 replica, mariadb", counts))
+    with engine_of(tmp_path) as engine:
+        assert engine.stats().chunks == chunks > 0
+
+
+def written_and_found(processes, replicas):
+    """Let writers write while replicas search; return how many chunks there are, and the counts."""
+    for name in replicas:
         processes.start("search", name)
-    ready(processes, len(REPLICAS))
+    ready(processes, len(replicas))
     for number in range(WRITERS):
         processes.start("write", f"writer{number}", SECONDS, 100_000)
     wait_for(lambda: ended(processes, WRITERS), "the writers", SECONDS + 120)
-    (folder / WRITTEN).touch()
-    wait_for(lambda: len(processes.lines("converged")) == len(REPLICAS), "the replicas", 60)
-    outcomes = [json.loads(line) for line in processes.lines("converged")]
-    there, gone = living(folder)
-    record_property(
-        "figures",
-        (
-            f"{WRITERS} writers and {len(REPLICAS)} replicas, PostgreSQL and `chroma run`",
-            {
-                "acknowledged": len(there) + 2 * len(gone),
-                "lost": sum(one["lost"] for one in outcomes),
-                "ghosts": sum(one["ghosts"] for one in outcomes) + len(processes.lines("ghosts")),
-                "searches meanwhile": sum(one["searches"] for one in outcomes),
-                "ms until all agree": round(1000 * max(one["seconds"] for one in outcomes)),
-            },
-        ),
-    )
+    (processes.root / WRITTEN).touch()
+    wait_for(lambda: len(processes.lines("converged")) == len(replicas), "the replicas", 60)
     assert processes.lines("failures") == []
     assert processes.lines("ghosts") == []
-    assert [(one["lost"], one["ghosts"]) for one in outcomes] == [(0, 0)] * len(REPLICAS)
+    outcomes = [json.loads(line) for line in processes.lines("converged")]
+    assert [(one["lost"], one["ghosts"]) for one in outcomes] == [(0, 0)] * len(replicas)
     assert max(one["seconds"] for one in outcomes) < MAX_SECONDS
     assert min(one["searches"] for one in outcomes) > 0
-    with engine_of(folder) as engine:
-        assert engine.stats().chunks == len(there) > 0
-        assert vectors_on_server(engine) == len(there)
+    there, gone = living(processes.root)
+    return len(there), {
+        "acknowledged": len(there) + 2 * len(gone),
+        "lost": 0,
+        "ghosts": 0,
+        "searches meanwhile": sum(one["searches"] for one in outcomes),
+        "ms until all agree": round(1000 * max(one["seconds"] for one in outcomes)),
+    }
 
 
 def test_nightly_job_is_done_once_over_all_workers(folder, processes):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -77,6 +77,23 @@ class PreparedFile:
     row: IndexedFile | None
     chunks: TextChunks | None
     problem: str = ""
+
+
+def scan_nameable(source: Source, problem_of: Callable[[str], str | None]) -> Scan:
+    """Scan a source; files whose names the database cannot hold are skipped.
+
+    Args:
+        source: What is scanned.
+        problem_of: Says in words why a name cannot be held; ``None`` if it can.
+    """
+    found = source.scan()
+    reasons = {f.path: problem_of(source_uri(source.workspace_id, f.path)) for f in found.files}
+    problems = [FileProblem(path, reason) for path, reason in reasons.items() if reason]
+    return Scan(
+        [file for file in found.files if not reasons[file.path]],
+        sorted([*found.skipped, *problems], key=lambda problem: problem.path),
+        found.failed,
+    )
 
 
 def plan_files(found: Scan, known: Mapping[str, IndexedFile]) -> FilePlan:

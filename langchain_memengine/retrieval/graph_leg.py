@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from math import fsum, log, sqrt
 
 import numpy as np
@@ -38,6 +39,7 @@ SEED_CHUNKS = 10
 MAX_PHRASES = 8
 """Phrases of a query that no entity is called by and that are compared with names."""
 
+_REMEMBERED = 16_384  # names and types of relations whose words are remembered
 _DAMPING = 0.8  # chance to go on instead of back to a start
 _STEPS = 15
 _NAMED, _FACTS, _CHUNKS = 2.0, 4.0, 1.0  # how often the walk starts from each kind
@@ -104,6 +106,7 @@ class GraphLeg:
     def __init__(self, store: LazyDatabase, words: Words, names: NameIndex) -> None:
         self._store = store
         self._words = words
+        self._words_of = lru_cache(_REMEMBERED)(lambda name: frozenset(words(name)))
         self._names = names
 
     def named(
@@ -191,12 +194,10 @@ class GraphLeg:
             tx, starts, query.hops, partitions=partitions, at=query.now
         )
         entities = dict.fromkeys([*starts, *(end for row in rows for end in row.ends)])
-        names: dict[str, str] = {}
-        mentions: dict[tuple[str, str], None] = {}
-        for entity, one, key in graph_reading.mentions(tx, list(entities), partitions=partitions):
-            names[entity] = key
-            mentions[entity, one] = None
-        return Neighbourhood(rows, list(mentions), names)
+        mentions = graph_reading.mentions(tx, list(entities), partitions=partitions)
+        names = {entity: key for entity, _, key in mentions}
+        by_memory = dict.fromkeys((entity, one) for entity, one, _ in mentions)
+        return Neighbourhood(rows, list(by_memory), names)
 
     def _visits(
         self,
@@ -208,12 +209,14 @@ class GraphLeg:
         """Return how often the walk visits each memory, by its id."""
         nodes = {one: place for place, one in enumerate({**found.names, **matched})}
         mentions = [(one, memory) for one, memory in found.mentions if memory in matched]
-        relations = [row for row in found.rows if all(end in found.names for end in row.ends)]
-        edges = [*(row.ends for row in relations), *mentions]
+        names = found.names
+        relations = [row for row in found.rows if row.source in names and row.target in names]
+        tails = [row.source for row in relations] + [entity for entity, _ in mentions]
+        heads = [row.target for row in relations] + [memory for _, memory in mentions]
         weights = [1.0] * len(relations)
         weights += [_UNMATCHED + matched[memory] for _, memory in mentions]
         frequency = Counter(one for one, _ in mentions)
-        facts = self._matching_facts(relations, found.names, query.text)
+        facts = self._matching_facts(relations, names, query.text)
         starts = np.zeros(len(nodes))
         for share, chances in (
             (_NAMED, dict.fromkeys(query.named, 1.0)),
@@ -221,8 +224,8 @@ class GraphLeg:
             (_CHUNKS, {memory: score**2 for memory, score in best.items() if memory in matched}),
         ):
             _start(starts, nodes, share, chances, frequency)
-        ends = np.asarray([[nodes[one], nodes[other]] for one, other in edges], np.int64)
-        visits = walk(ends.reshape(-1, 2), np.asarray(weights), starts)
+        ends = np.array([[nodes[one] for one in side] for side in (tails, heads)], np.int64)
+        visits = walk(ends.T, np.asarray(weights), starts)
         return {memory: float(visits[nodes[memory]]) for memory in matched}
 
     def _matching_facts(
@@ -232,9 +235,9 @@ class GraphLeg:
         asked = set(self._words(text))
         nearest = [row for row in relations if row.hop == 0]
         entity_words = {
-            end: asked & set(self._words(names[end])) for row in nearest for end in row.ends
+            end: asked & self._words_of(names[end]) for row in nearest for end in row.ends
         }
-        type_words = {kind: asked & set(self._words(kind)) for kind in {r.type for r in nearest}}
+        type_words = {kind: asked & self._words_of(kind) for kind in {r.type for r in nearest}}
         shared = [
             entity_words[row.source] | type_words[row.type] | entity_words[row.target]
             for row in nearest

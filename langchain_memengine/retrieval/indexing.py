@@ -23,6 +23,7 @@ from langchain_memengine.retrieval.file_plan import (
     gone_files,
     is_unchanged,
     plan_files,
+    scan_nameable,
 )
 from langchain_memengine.retrieval.file_reader import MANY_FILES, FileReader
 from langchain_memengine.retrieval.sources import Source, TextChunks
@@ -93,7 +94,8 @@ class Indexer:
         parts = []
         for source in sources:
             known = self._known(source)
-            parts.append(SourcePlan(source, known, plan_files(source.scan(), known)))
+            found = scan_nameable(source, self._database.key_problem)
+            parts.append(SourcePlan(source, known, plan_files(found, known)))
         return SyncPlan(tuple(parts))
 
     def carry_out(
@@ -148,7 +150,7 @@ class Indexer:
         Raises:
             ConfigurationError: The source has no such file, or it is no text.
         """
-        found = source.scan()
+        found = scan_nameable(source, self._database.key_problem)
         stat = next((stat for stat in found.files if stat.path == path), None)
         known = self._known(source)
         gone = [row for row in gone_files(found, known) if row.path == path]

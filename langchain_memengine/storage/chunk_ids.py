@@ -5,19 +5,34 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from sqlalchemy import bindparam, or_, select, true
+from sqlalchemy import ColumnElement, bindparam, or_, select, true
 
 from langchain_memengine.storage import quarantines
 from langchain_memengine.storage.database import Transaction
+from langchain_memengine.storage.long_lists import rows_of
 from langchain_memengine.storage.schema import (
     chunks,
     tombstones,
 )
-from langchain_memengine.storage.statements import HotQuery, batches
+from langchain_memengine.storage.statements import HotQuery, batches, without_index
 
 _IDS = HotQuery(
     select(chunks.c.num, chunks.c.id).where(chunks.c.num.in_(bindparam("nums", expanding=True)))
 )
+
+
+def _nums_of(column: ColumnElement[str]) -> HotQuery:
+    return HotQuery(
+        select(column, chunks.c.num).where(
+            chunks.c.store_id == bindparam("store_id"),
+            column.in_(bindparam("ids", expanding=True)),
+            without_index(chunks.c.partition_key).in_(bindparam("partitions", expanding=True)),
+        )
+    )
+
+
+_NUMS_OF_IDS = _nums_of(chunks.c.id)
+_NUMS_OF_URIS = _nums_of(chunks.c.source)
 
 
 class ReferredChunk(NamedTuple):
@@ -52,19 +67,11 @@ def nums_of(
     tx: Transaction, references: Sequence[str], *, partitions: Sequence[str]
 ) -> list[tuple[str, int]]:
     """Return (reference, chunk number) of chunks by their id or the URI of their text."""
-    pairs: list[tuple[str, int]] = []
-    for column in (chunks.c.id, chunks.c.source):
-        is_uri = column is chunks.c.source
-        for batch in batches([one for one in references if (":" in one) == is_uri]):
-            rows = tx.connection.execute(
-                select(column, chunks.c.num).where(
-                    chunks.c.store_id == tx.store_id,
-                    column.in_(batch),
-                    chunks.c.partition_key.in_(partitions),
-                )
-            )
-            pairs.extend((reference, num) for reference, num in rows)
-    return pairs
+    uris = [one for one in references if ":" in one]
+    ids = [one for one in references if ":" not in one]
+    rows = rows_of(tx, _NUMS_OF_IDS, ids, partitions=list(partitions))
+    rows += rows_of(tx, _NUMS_OF_URIS, uris, partitions=list(partitions))
+    return [(reference, num) for reference, num in rows]
 
 
 def referred(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import BigInteger, Dialect, Float, Integer, LargeBinary, String, Text, TypeDecorator
@@ -15,6 +16,33 @@ MAX_KEY_CHARS = 1024
 MAX_MYSQL_KEY_CHARS = 570
 """The same on MySQL: an entry of an index has at most 3,072 bytes, 768 of them for what is beside
 it, and a character takes up to four."""
+
+MAX_KEY_BYTES = 2280
+"""The same in UTF-8: an entry of PostgreSQL's indexes has at most 2,704 bytes, the rest of them for
+what is beside it."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyLimit:
+    """How long the names can be that are keys of a database.
+
+    Attributes:
+        chars: At most so many characters.
+        utf8_bytes: And at most so many bytes.
+    """
+
+    chars: int
+    utf8_bytes: int
+
+    def problem(self, name: str) -> str | None:
+        """Return in words why a name is too long; ``None`` if it is not."""
+        size = len(name.encode())
+        if len(name) <= self.chars and size <= self.utf8_bytes:
+            return None
+        return (
+            f"its name has {len(name):,} characters ({size:,} bytes) as it is stored, and this "
+            f"database holds {self.chars:,} ({self.utf8_bytes:,} bytes)"
+        )
 
 
 class Words(TypeDecorator[str]):

@@ -18,7 +18,7 @@ from langchain_memengine.storage.schema import (
     counters,
     meta,
 )
-from langchain_memengine.storage.statements import HotQuery, control
+from langchain_memengine.storage.statements import HotQuery, as_sqlalchemy_wraps, control
 
 CHANGES = "changes"
 ACCESSES = "accesses"
@@ -278,6 +278,16 @@ class Database:
             yield
         except DBAPIError as error:
             raise self._dialect.named_error(error) from error
+        except (
+            self._engine.dialect.loaded_dbapi.Error
+        ) as error:  # SQLAlchemy wraps none while it sets a connection up
+            wrapped = as_sqlalchemy_wraps(self._engine.dialect, "", error, is_lost=True)
+            raise self._dialect.named_error(wrapped) from error
+
+    def key_problem(self, name: str) -> str | None:
+        """Return in words why a name is too long to be a key here; ``None`` if it is not."""
+        limit = self._dialect.KEY_LIMIT
+        return None if limit is None else limit.problem(name)
 
     def scrub(self) -> str | None:
         """Leave nothing of deleted rows in the database's files; return where there is still.

@@ -11,6 +11,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from langchain_memengine.errors import ConfigurationError, StorageError
 from langchain_memengine.storage import mysql, postgresql, sqlite
+from langchain_memengine.storage.column_types import KeyLimit
 
 
 class Dialect(Protocol):
@@ -18,9 +19,11 @@ class Dialect(Protocol):
 
     Attributes:
         BEGIN_READ: Statement that opens a consistent view.
+        KEY_LIMIT: Longest name that is a key; ``None`` for any.
     """
 
     BEGIN_READ: str
+    KEY_LIMIT: KeyLimit | None
 
     def connect(self, url: URL, *, busy_timeout_ms: int, read_only: bool) -> Engine:
         """Return an engine with the settings the store's promises need."""

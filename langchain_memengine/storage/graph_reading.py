@@ -29,7 +29,6 @@ from langchain_memengine.storage.graph_schema import (
 from langchain_memengine.storage.graph_statements import (
     AROUND,
     CALLED,
-    CALLED_BY,
     EVIDENCE,
     MENTIONS,
     NAMED_BY,
@@ -37,9 +36,9 @@ from langchain_memengine.storage.graph_statements import (
     SPOKEN,
     TYPES,
     RelationRow,
-    rows_of,
 )
 from langchain_memengine.storage.graph_values import Entity, Relation, Subgraph, entity_id
+from langchain_memengine.storage.long_lists import rows_of
 from langchain_memengine.storage.statements import MAX_PARAMETERS
 from langchain_memengine.text.names import entity_key
 
@@ -49,16 +48,23 @@ MAX_HOPS = 6
 MAX_RELATIONS = 5_000
 """Relations that one question reads, at most: a hub is known to half the graph."""
 
+_ROW = (
+    graph_relations.c.id,
+    graph_relations.c.source,
+    graph_relations.c.type,
+    graph_relations.c.target,
+    graph_relations.c.valid_from,
+    graph_relations.c.valid_to,
+    literal_column("0"),
+)
+
 
 def ids_called(
     tx: Transaction, keys: Sequence[str], *, partitions: Sequence[str], aside: Collection[str] = ()
 ) -> dict[str, list[str]]:
     """Return the ids of the entities called so, by key; those of no entity are left out."""
-    if aside:
-        rows = rows_of(tx, CALLED_BY, keys, partitions=list(partitions))
-        called = {(key, entity) for key, entity, evidence in rows if evidence not in aside}
-    else:
-        called = set(rows_of(tx, CALLED, keys, partitions=list(partitions)))
+    rows = rows_of(tx, CALLED, keys, partitions=list(partitions))
+    called = {(key, entity) for key, entity, evidence, _ in rows if evidence not in aside}
     found: dict[str, list[str]] = {}
     for key, entity in sorted(called):
         found.setdefault(key, []).append(entity)
@@ -180,15 +186,7 @@ def relations_of(
     after = ""
     while True:
         read = tx.connection.execute(
-            select(
-                graph_relations.c.id,
-                graph_relations.c.source,
-                graph_relations.c.type,
-                graph_relations.c.target,
-                graph_relations.c.valid_from,
-                graph_relations.c.valid_to,
-                literal_column("0"),
-            )
+            select(*_ROW)
             .where(
                 graph_relations.c.store_id == tx.store_id,
                 graph_relations.c.partition_key.in_(partitions),
@@ -210,38 +208,22 @@ def mentions(
     tx: Transaction, ids: Sequence[str], *, partitions: Sequence[str]
 ) -> list[tuple[Any, ...]]:
     """Return (entity, evidence, key of the name) for all evidence of entities, sorted."""
-    return sorted(rows_of(tx, MENTIONS, ids, partitions=list(partitions)))
+    return sorted(rows_of(tx, MENTIONS, sorted(ids), partitions=list(partitions)))
 
 
 def named_by(tx: Transaction, evidence: Sequence[str], *, partitions: Sequence[str]) -> list[str]:
     """Return the ids of the entities that these memories name, sorted."""
-    return sorted({one for (one,) in rows_of(tx, NAMED_BY, evidence, partitions=list(partitions))})
+    rows = rows_of(tx, NAMED_BY, evidence, partitions=list(partitions))
+    return sorted({entity for entity, *_ in rows})
 
 
 def told_by(
     tx: Transaction, evidence_id: str, *, partitions: Sequence[str]
 ) -> tuple[list[Entity], list[Relation]]:
     """Return the entities that one memory names, and the relations that it tells."""
-    named = tx.connection.execute(
-        select(graph_names.c.entity)
-        .where(
-            graph_names.c.store_id == tx.store_id,
-            graph_names.c.evidence_id == evidence_id,
-            graph_names.c.partition_key.in_(partitions),
-        )
-        .distinct()
-    ).scalars()
-    known = entities(tx, sorted(named), partitions=partitions)
+    known = entities(tx, named_by(tx, [evidence_id], partitions=partitions), partitions=partitions)
     read = tx.connection.execute(
-        select(
-            graph_relations.c.id,
-            graph_relations.c.source,
-            graph_relations.c.type,
-            graph_relations.c.target,
-            graph_relations.c.valid_from,
-            graph_relations.c.valid_to,
-            literal_column("0"),
-        )
+        select(*_ROW)
         .join(
             graph_evidence,
             and_(

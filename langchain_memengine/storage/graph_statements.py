@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from sqlalchemy import (
@@ -17,16 +16,13 @@ from sqlalchemy import (
     select,
 )
 
-from langchain_memengine.storage.database import Transaction
 from langchain_memengine.storage.graph_schema import (
     graph_entities,
     graph_evidence,
     graph_names,
     graph_relations,
 )
-from langchain_memengine.storage.statements import MAX_PARAMETERS, HotQuery, batches
-
-_LIST_LENGTHS = (1, 8, 32, 96, 192, MAX_PARAMETERS)
+from langchain_memengine.storage.statements import HotQuery
 
 
 class RelationRow(NamedTuple):
@@ -108,6 +104,10 @@ def _around() -> Select[Any]:
     )
 
 
+# Without statistics SQLite reads a whole index that has every wanted column, or that has them in
+# the order of a DISTINCT, rather than a few rows that another index leads to. None has these two.
+_IN_NO_INDEX = (graph_names.c.evidence_id, graph_names.c.name)
+
 AROUND = HotQuery(_around())
 NAMES = HotQuery(
     select(graph_names.c.entity, graph_names.c.key, graph_names.c.name, func.count())
@@ -145,13 +145,11 @@ MENTIONS = HotQuery(
     )
 )
 NAMED_BY = HotQuery(
-    select(graph_names.c.entity)
-    .where(
+    select(graph_names.c.entity, *_IN_NO_INDEX).where(
         graph_names.c.store_id == bindparam("store_id"),
         _in(graph_names.c.evidence_id, "ids"),
         _in(graph_names.c.partition_key, "partitions"),
     )
-    .distinct()
 )
 EVIDENCE = HotQuery(
     select(
@@ -161,31 +159,9 @@ EVIDENCE = HotQuery(
     )
 )
 CALLED = HotQuery(
-    select(graph_names.c.key, graph_names.c.entity)
-    .where(
-        graph_names.c.store_id == bindparam("store_id"),
-        _in(graph_names.c.key, "ids"),
-        _in(graph_names.c.partition_key, "partitions"),
-    )
-    .distinct()
-)
-
-CALLED_BY = HotQuery(
-    select(graph_names.c.key, graph_names.c.entity, graph_names.c.evidence_id).where(
+    select(graph_names.c.key, graph_names.c.entity, *_IN_NO_INDEX).where(
         graph_names.c.store_id == bindparam("store_id"),
         _in(graph_names.c.key, "ids"),
         _in(graph_names.c.partition_key, "partitions"),
     )
 )
-
-
-def rows_of(
-    tx: Transaction, query: HotQuery, ids: Sequence[str], **parameters: Any
-) -> list[tuple[Any, ...]]:
-    """Return the rows for a list, which is filled up: few lengths mean few compiled statements."""
-    rows: list[tuple[Any, ...]] = []
-    for batch in batches(ids):
-        length = next(length for length in _LIST_LENGTHS if length >= len(batch))
-        padded = [*batch, *([batch[-1]] * (length - len(batch)))]
-        rows += query.rows(tx.connection, {"store_id": tx.store_id, "ids": padded, **parameters})
-    return rows

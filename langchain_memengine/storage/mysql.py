@@ -14,9 +14,11 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from langchain_memengine.errors import StorageError
 from langchain_memengine.storage import servers
+from langchain_memengine.storage.column_types import MAX_MYSQL_KEY_CHARS, KeyLimit
 from langchain_memengine.storage.statements import control
 
 BEGIN_READ = "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY"
+KEY_LIMIT: KeyLimit | None = KeyLimit(MAX_MYSQL_KEY_CHARS, 4 * MAX_MYSQL_KEY_CHARS)
 
 _DRIVERS = {"mysql": "mysql+pymysql", "mariadb": "mariadb+pymysql"}
 _WAIT_SECONDS = "memengine_wait_seconds"

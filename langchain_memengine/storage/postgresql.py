@@ -13,8 +13,10 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 
 from langchain_memengine.errors import StorageError
 from langchain_memengine.storage import on_conflict, servers
+from langchain_memengine.storage.column_types import MAX_KEY_BYTES, MAX_KEY_CHARS, KeyLimit
 
 BEGIN_READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+KEY_LIMIT: KeyLimit | None = KeyLimit(MAX_KEY_CHARS, MAX_KEY_BYTES)
 
 _DRIVER = "postgresql+psycopg"
 

@@ -30,8 +30,10 @@ from sqlalchemy.pool import StaticPool
 
 from langchain_memengine.errors import StorageError, StorageFullError, StoreBusyError
 from langchain_memengine.storage import on_conflict
+from langchain_memengine.storage.column_types import KeyLimit
 
 BEGIN_READ = "BEGIN"
+KEY_LIMIT: KeyLimit | None = None
 
 _MAX_PROBLEMS = 5
 _sequences = described("sqlite_sequence", column("name"), column("seq"))

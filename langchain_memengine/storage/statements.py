@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, TypeVar, cast
 
-from sqlalchemy import ColumnElement, Connection, Select, func
+from sqlalchemy import ColumnElement, Connection, Select, func, literal_column
 from sqlalchemy.engine import Dialect
 from sqlalchemy.exc import DBAPIError
 
@@ -90,17 +90,20 @@ def control(connection: Connection, statement: str) -> None:
         cursor.close()
 
 
-def _as_sqlalchemy_raises(connection: Connection, sql: str, error: Any) -> Exception:
+def _as_sqlalchemy_raises(connection: Connection, sql: str, error: Any) -> DBAPIError:
     """Return SQLAlchemy's error for one of the driver's; a lost connection is given up."""
-    base = connection.dialect.loaded_dbapi.Error
     driver = connection.connection.dbapi_connection
     is_lost = connection.dialect.is_disconnect(error, driver, None)
     if is_lost:
         connection.invalidate(error)
-    return cast(
-        "Exception",
-        DBAPIError.instance(sql, None, error, base, connection_invalidated=is_lost),
-    )
+    return as_sqlalchemy_wraps(connection.dialect, sql, error, is_lost=is_lost)
+
+
+def as_sqlalchemy_wraps(dialect: Dialect, sql: str, error: Any, *, is_lost: bool) -> DBAPIError:
+    """Return SQLAlchemy's error for one of the driver's, where SQLAlchemy does not make it."""
+    base = dialect.loaded_dbapi.Error
+    wrapped = DBAPIError.instance(sql, None, error, base, connection_invalidated=is_lost)
+    return cast("DBAPIError", wrapped)
 
 
 def begins_with(column: ColumnElement[str], prefix: str) -> ColumnElement[bool]:
@@ -113,10 +116,18 @@ def matches(column: ColumnElement[str], pattern: str) -> ColumnElement[bool]:
     return begins_with(column, pattern[:-1]) if pattern.endswith("*") else column == pattern
 
 
+def without_index(column: ColumnElement[str]) -> ColumnElement[str]:
+    """Return a column that no index leads to.
+
+    Without statistics SQLite takes the index on the partition, which leads through all of it, for
+    a few rows that another index would lead to. What is no bare column has no index.
+    """
+    return column.concat(literal_column("''"))  # HotQuery knows no parameter of SQLAlchemy's
+
+
 def is_in(column: ColumnElement[str], partition: str, *, after_seq: int) -> ColumnElement[bool]:
     """Return the condition that rows changed after ``after_seq`` are in a partition.
 
-    Without statistics SQLite takes the index on the partition, which leads through all of it, for
-    the few rows that changed. What is no bare column has no index: that on ``seq`` is left.
+    Only few have changed: the index on ``seq`` leads to them.
     """
-    return (column.concat("") if after_seq else column) == partition
+    return (without_index(column) if after_seq else column) == partition

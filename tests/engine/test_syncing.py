@@ -10,6 +10,8 @@ from langchain_memengine.answers import (
 )
 from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.retrieval import sources
+from langchain_memengine.storage import sqlite
+from langchain_memengine.storage.column_types import KeyLimit
 from langchain_memengine.types import (
     Actor,
 )
@@ -166,6 +168,23 @@ def test_front_matter_that_cannot_be_stored_fails_its_own_file_only(tmp_path):
         report = engine.sync()
         assert report.indexed == 1
         assert [problem.path for problem in report.failed] == ["a.md"]
+
+
+def test_a_name_that_the_database_cannot_hold_is_one_files_problem(tmp_path, monkeypatch, reads):
+    monkeypatch.setattr(sqlite, "KEY_LIMIT", KeyLimit(chars=60, utf8_bytes=240))
+    long = f"{'n' * 60}.md"
+    write(tmp_path, "a.md", "tea")
+    write(tmp_path, long, "coffee")
+    with make_engine(tmp_path) as engine:
+        for expected in ((1, 0, 0), (0, 1, 0)):
+            report = engine.sync()
+            assert counts(report) == expected
+            assert [problem.path for problem in report.skipped] == [long]
+            assert "this database holds 60" in report.skipped[0].reason
+        with pytest.raises(ConfigurationError, match="this database holds 60"):
+            engine.index_file(long)
+        assert reads == ["a.md"]
+        assert texts(engine.search("tea coffee")) == ["tea"]
 
 
 def test_binary_file_is_skipped_keeps_its_chunks_and_is_read_once(tmp_path, reads):

@@ -24,5 +24,6 @@ def test_agent_remembers_forgets_and_can_be_rewound(example, tmp_path, capsys):
     )
     assert example.run(tmp_path) == [fridays, f"{noon} {fridays}", fridays, dusk]
     told = capsys.readouterr().out.splitlines()
-    assert told[:2] == ["> Save: The kiln fires on Fridays.", "Saved."]
-    assert (told[-3], told[-1]) == ("Forgotten.", dusk)
+    assert told[0] == "> Save: The kiln fires on Fridays."
+    saved = told[1].removeprefix("Saved with the id ").removesuffix(".")
+    assert (told[-3], told[-1]) == (f"Deleted the memory {saved}.", dusk)

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 import pytest
 from langchain_core.messages import AIMessage, ToolMessage
-from langchain_tests.integration_tests import ToolsIntegrationTests
-from langchain_tests.unit_tests import ToolsUnitTests
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
 
@@ -159,14 +157,6 @@ def test_an_empty_text_is_not_saved(tools, engine):
     assert engine.stats().chunks == 0
 
 
-def test_schemas_are_short_and_name_no_user(tools):
-    for tool in tools.values():
-        schema = json.dumps(tool.tool_call_schema.model_json_schema())
-        assert len(schema) < 450
-        assert "user" not in schema
-        assert "config" not in schema
-
-
 def test_reading_tools_alone(engine):
     assert [tool.name for tool in memory_tools(engine, writes=False)] == ["memory_search"]
 
@@ -200,62 +190,6 @@ async def test_the_tools_do_the_same_without_blocking(tools):
     assert found == tools["memory_search"].invoke({"query": "tea", "k": 1}, ANN)
     assert await tools["memory_search"].ainvoke({"query": "tea"}, BOB) == "No memory matches."
     assert "Deleted" in await tools["memory_forget"].ainvoke({"id": id_in(saved)}, ANN)
-
-
-class Suite:
-    name = ""
-    arguments: dict
-
-    @pytest.fixture(autouse=True)
-    def _tools(self, tools):
-        self.made = tools[self.name]
-
-    @property
-    def tool_constructor(self):
-        return self.made
-
-    @property
-    def tool_invoke_params_example(self):
-        return self.arguments
-
-
-class Search(Suite):
-    name = "memory_search"
-    arguments = {"query": "tea", "k": 3}  # noqa: RUF012  # a constant of the suite
-
-
-class Save(Suite):
-    name = "memory_save"
-    arguments = {"text": "Ann likes tea."}  # noqa: RUF012  # the same
-
-
-class Forget(Suite):
-    name = "memory_forget"
-    arguments = {"id": "0123456789abcdef"}  # noqa: RUF012  # the same
-
-
-class TestSearchUnit(Search, ToolsUnitTests):
-    pass
-
-
-class TestSearchIntegration(Search, ToolsIntegrationTests):
-    pass
-
-
-class TestSaveUnit(Save, ToolsUnitTests):
-    pass
-
-
-class TestSaveIntegration(Save, ToolsIntegrationTests):
-    pass
-
-
-class TestForgetUnit(Forget, ToolsUnitTests):
-    pass
-
-
-class TestForgetIntegration(Forget, ToolsIntegrationTests):
-    pass
 
 
 def test_an_admin_s_agent_may_consolidate_and_nobody_else_s_in_a_run(engine):

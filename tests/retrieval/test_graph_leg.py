@@ -6,14 +6,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from langchain_core.documents import Document
 
 from langchain_memengine.config import RANKINGS
 from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.faces.retriever import MemEngineRetriever
+from langchain_memengine.graph.documents import GraphDocument
 from langchain_memengine.retrieval import graph_leg, visibility
 from langchain_memengine.retrieval.fusion import Candidates
 from langchain_memengine.retrieval.graph_leg import nearness, walk
-from langchain_memengine.storage.graph_values import entity_id
+from langchain_memengine.storage.graph_values import Entity, Relation, entity_id
 from langchain_memengine.types import (
     LOCAL_ADMIN,
     Actor,
@@ -136,6 +138,32 @@ def test_a_memory_that_another_process_deleted_is_no_way_either(tmp_path):
         assert "Bert hums." in texts(one.search("Anna", graph_hops=2))
         other._indexer.delete(["doc:/b"])  # and it ends before its graph catches up
         assert texts(one.search("Anna", graph_hops=2)) == ["Anna likes tea."]
+
+
+def test_what_is_read_does_not_grow_with_memories_that_nothing_leads_to(engine):
+    few, many = (_steps_with_strangers(engine, number) for number in (20, 200))
+    assert few > 100
+    assert many < few + 50  # one more look at each of them would be 180 steps or more
+
+
+def _steps_with_strangers(engine, number):
+    """Return the steps of SQLite's machine that a search takes beside so many strangers."""
+    names = [f"stranger {i}" for i in range(number)]
+    engine.add_texts([f"{name} waves." for name in names], ids=names)
+    told = [
+        GraphDocument.of([], [Relation(Entity(name), "waves at", Entity(f"ship {name}"))], one)
+        for name in names
+        if (one := Document("", id=name))
+    ]
+    engine.graph.add_graph_documents(told)
+    engine.search("Anna", graph_hops=2)  # the indexes catch up
+    steps = []
+    for database in (engine._database, engine.graph._store.get()):
+        with database.read() as tx:
+            driver = tx.connection.connection.dbapi_connection
+            driver.set_progress_handler(lambda: steps.append(1), 1)
+    assert engine.search("Anna", graph_hops=2).hits[1].text == MEMORIES["b"]
+    return len(steps)
 
 
 def test_a_store_without_a_graph_answers_as_ever():
