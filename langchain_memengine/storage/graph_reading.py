@@ -14,6 +14,7 @@ from itertools import islice
 from typing import Any
 
 from sqlalchemy import (
+    ColumnElement,
     and_,
     func,
     literal_column,
@@ -48,7 +49,7 @@ MAX_HOPS = 6
 MAX_RELATIONS = 5_000
 """Relations that one question reads, at most: a hub is known to half the graph."""
 
-_ROW = (
+_ROW: tuple[ColumnElement[Any], ...] = (
     graph_relations.c.id,
     graph_relations.c.source,
     graph_relations.c.type,
