@@ -10,6 +10,7 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event
+from uuid import uuid4
 
 from integration_tests.reliability.processes import serve, write
 from langchain_memengine.errors import StoreUnreachableError
@@ -34,8 +35,9 @@ def open_database(root: Path) -> Database:
 def put_jobs(root: Path) -> None:
     """Put job after job, and write down those that were acknowledged."""
     database = open_database(root)
+    run = uuid4().hex[:8]  # ids of processes come again
     for i in itertools.count():
-        name = f"{os.getpid()}-{i}"
+        name = f"{run}-{i}"
         time.sleep(0.02)  # about as fast as two workers are on a busy machine
         try:
             with database.write() as tx:

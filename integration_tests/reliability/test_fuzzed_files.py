@@ -137,9 +137,12 @@ class Fuzzed:
 
 
 def needle_of(number: int) -> str:
-    """Return a word of letters alone, another one for each number."""
+    """Return a word of letters alone, another one for each number up to 8,000.
+
+    All are of one length, so that what damage leaves of one is never another one.
+    """
     letters = ""
-    while number or not letters:
+    for _ in range(3):
         number, digit = divmod(number, 20)
         letters += "bcdfghjklmnpqrstvwxz"[digit]
     return f"q{letters}q"

@@ -76,6 +76,8 @@ def test_a_shell_completes_commands_and_options(memengine, words, number, said):
     assert complete(words, number) == said
 
 
-def test_a_shell_is_given_a_script(memengine):
+def test_a_shell_is_given_a_script(memengine, monkeypatch):
+    # Typer looks for a shell among the processes above this one, and there need be none.
+    monkeypatch.setenv("_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION", "1")
     shown = CliRunner().invoke(app, ["--show-completion", "bash"], prog_name="memengine")
     assert "_MEMENGINE_COMPLETE=complete_bash" in shown.stdout
