@@ -6,6 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import select
 
+from langchain_memengine.storage.graph_schema import (
+    graph_entities,
+    graph_evidence,
+    graph_names,
+    graph_relations,
+)
 from langchain_memengine.storage.hiding_schema import hidden_chunks
 from langchain_memengine.storage.schema import (
     chunks,
@@ -18,16 +24,19 @@ from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine
 
 TABLES = (memories, chunks, embeddings, supersessions, hidden_chunks)
+GRAPH = (graph_entities, graph_names, graph_relations, graph_evidence)
 WORDS = ("build", "deploy", "backup", "release", "review", "report", "budget", "office")
 
 
 def rows(engine):
-    """Return every column of every row of the tables."""
-    with engine._database.read() as tx:
-        return {
-            table.name: sorted(map(repr, tx.connection.execute(select(table)).all()))
-            for table in TABLES
-        }
+    """Return every column of every row of the tables, and what the graph answers."""
+    found = {"neighbours": engine.graph.neighbours("build")}
+    for database, tables in ((engine._database, TABLES), (engine.graph._store.get(), GRAPH)):
+        with database.read() as tx:
+            for table in tables:
+                rows = tx.connection.execute(select(table)).all()
+                found[table.name] = sorted(map(repr, rows))
+    return found
 
 
 def said(number: int, spelling: int) -> str:
@@ -41,13 +50,16 @@ def fill(engine, drawn):
     engine.add_texts([said(number, spelling) for number, spelling, is_note in drawn if not is_note])
     for number, spelling, is_note in drawn:
         if is_note:
-            engine.remember(said(number, spelling), scope="agent_notes", origin="assistant")
+            note = engine.remember(said(number, spelling), scope="agent_notes", origin="assistant")
+            first, second = WORDS[number % len(WORDS)], WORDS[number // len(WORDS) % len(WORDS)]
+            engine.graph.add_triples([(first, "of", second)], evidence=note.id)
 
 
 def consolidated_and_undone(drawn, order):
     """Consolidate half, then all, undo everything; return how much there was to undo."""
     half, clock, revisions = len(drawn) // 2, FixedClock(), []
     with make_engine(embeddings=FakeEmbeddings(), clock=clock) as engine:
+        engine.graph.add_triples([("build", "of", "house")])
         for part in (drawn[:half], drawn[half:]):
             fill(engine, part)
             before = rows(engine)
