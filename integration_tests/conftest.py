@@ -21,6 +21,18 @@ pytest.register_assert_rewrite(
 )
 
 
+# Chroma's client leaves sockets to the garbage collector, closed or not, and that may come round
+# in the middle of any later test.
+SOCKETS_OF_CHROMA = (
+    "ignore:Exception ignored in. <socket.socket:pytest.PytestUnraisableExceptionWarning"
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        item.add_marker(pytest.mark.filterwarnings(SOCKETS_OF_CHROMA))
+
+
 def recorded(reports: list[pytest.TestReport]) -> Rows:
     """Return the counts of each row."""
     rows: Rows = {}
