@@ -28,8 +28,10 @@ PARTS = (
         "integration_tests/reliability/test_job_kills.py",
         "integration_tests/reliability/test_fuzzed_files.py",
         "integration_tests/models/test_provider_faults.py",
+        # Beside the others: what records the figures belongs to the integration tests.
+        "tests/engine/test_chroma_damage.py",
+        "tests/engine/test_model_machine.py",
     ),
-    ("tests/engine/test_chroma_damage.py", "tests/engine/test_model_machine.py"),
 )
 WITHOUT_FIGURES = "not doctor and not hangs and not worker and not heartbeat and not later"
 """Words in the names of tests that take long and count nothing, and of a second round."""
