@@ -36,7 +36,7 @@ from langchain_memengine.workspace.files import write_atomic
 
 logger = logging.getLogger(__name__)
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 """Raised with every change of the files' meaning, so that older ones are built again."""
 
 MIN_CHUNKS = 500
@@ -304,5 +304,5 @@ def _require_consistent(arrays: array_files.Arrays, texts: array_files.Texts) ->
     lengths |= {"posting_starts": terms + 1, "frequencies": terms}
     lengths["posting_slots"] = lengths["posting_counts"] = int(arrays["posting_starts"][-1])
     wrong = [name for name, length in lengths.items() if len(arrays[name]) != length]
-    if wrong or ("matrix" in arrays and arrays["matrix"].shape[1:] != (slots,)):
+    if wrong or ("matrix" in arrays and len(arrays["matrix"]) != slots):
         raise ValueError(f"lengths do not fit together: {', '.join(wrong) or 'matrix'}")

@@ -151,7 +151,7 @@ def test_matrix_comes_back_without_its_spare_room():
     matrix.put(np.asarray([0]), np.asarray([[0.6, 0.8]], np.float32))
     matrix.grow_to(3)
     arrays = matrix.to_arrays()
-    assert arrays["matrix"].shape == (2, 3)
+    assert arrays["matrix"].shape == (3, 2)
     copy = VectorMatrix.from_arrays(arrays)
     copy.grow_to(4)
     query = np.asarray([1.0, 0.0], np.float32)
