@@ -14,10 +14,10 @@ from langchain_memengine.answers import (
     Hit,
     SearchResult,
 )
-from langchain_memengine.config import Ranking, ranking_named
 from langchain_memengine.engine.reading_records import sources_named
 from langchain_memengine.engine.writing import Writing
 from langchain_memengine.errors import ConfigurationError, MemEngineError
+from langchain_memengine.rankings import Ranking, ranking_named
 from langchain_memengine.retrieval import visibility
 from langchain_memengine.retrieval.explain import explain
 from langchain_memengine.retrieval.file_reader import MANY_FILES
