@@ -32,9 +32,11 @@ from langchain_memengine.types import (
     Filter,
 )
 from langchain_memengine.workspace.blank_memory import is_untouched
+from langchain_memengine.workspace.entries import (
+    Workspace,
+)
 from langchain_memengine.workspace.files import UnreadableFileError
 from langchain_memengine.workspace.layout import memory_names
-from langchain_memengine.workspace.notes import Workspace
 
 SYNC_PATIENCE_SECONDS = 0.25
 """Wait for a sync that somebody else began, at most, before a search does without."""

@@ -17,6 +17,10 @@ from langchain_memengine.storage import (
     revisions,
     supersessions,
 )
+from langchain_memengine.storage.record_json import (
+    record_from_json,
+    revision_from_json,
+)
 from langchain_memengine.storage.record_values import (
     MemoryRecord,
     Quarantine,
@@ -24,8 +28,6 @@ from langchain_memengine.storage.record_values import (
     RecordState,
     Revision,
     Supersession,
-    record_from_json,
-    revision_from_json,
 )
 from langchain_memengine.types import (
     Chunk,
