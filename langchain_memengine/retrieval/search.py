@@ -26,7 +26,8 @@ from langchain_memengine.retrieval.staleness import KnownCounters
 from langchain_memengine.retrieval.vector_index import ChromaIndex
 from langchain_memengine.retrieval.vector_search import VectorSearch
 from langchain_memengine.retrieval.view import View
-from langchain_memengine.storage.database import Counters, Database, Transaction, to_ms
+from langchain_memengine.storage.change_counters import Counters
+from langchain_memengine.storage.database import Database, Transaction, to_ms
 from langchain_memengine.text.words import WordSplitter
 
 Ints = NDArray[np.int64]

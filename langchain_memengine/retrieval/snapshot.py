@@ -30,7 +30,7 @@ from langchain_memengine.errors import StorageError
 from langchain_memengine.retrieval import array_files
 from langchain_memengine.retrieval.derived_files import remove
 from langchain_memengine.retrieval.partition import Partition, Standing
-from langchain_memengine.storage.database import Counters
+from langchain_memengine.storage.change_counters import Counters
 from langchain_memengine.workspace.durable import make_folder, sync_folder
 from langchain_memengine.workspace.files import write_atomic
 

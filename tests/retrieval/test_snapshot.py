@@ -20,7 +20,8 @@ from langchain_memengine.retrieval.snapshot import Origin, Snapshots
 from langchain_memengine.retrieval.surroundings import NOBODY, Surroundings
 from langchain_memengine.retrieval.vector_matrix import NO_COSINE, VectorMatrix
 from langchain_memengine.storage import access, embeddings
-from langchain_memengine.storage.database import Counters, Database
+from langchain_memengine.storage.change_counters import Counters
+from langchain_memengine.storage.database import Database
 from tests.fakes.clock import START
 from tests.retrieval.test_partitions import MODEL, STEPS, current, digest, put, state, vector
 

@@ -11,7 +11,7 @@ from langchain_memengine.errors import (
     StorageFullError,
     StoreBusyError,
 )
-from langchain_memengine.storage import chunks, servers
+from langchain_memengine.storage import chunks, servers, stored_chunks
 from langchain_memengine.storage.database import Database
 from langchain_memengine.storage.documents import TableNotes, all_documents
 from langchain_memengine.storage.sqlite import file_url
@@ -115,7 +115,7 @@ def test_long_lists_fit_builds_that_accept_999_parameters(opened):
         driver = tx.connection.connection.driver_connection
         driver.setlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER, 999)
         nums = [row.num for row in chunks.index_rows(tx, "shared")]
-        assert len(chunks.visible_by_num(tx, nums, partitions=["shared"], now=NOW)) == 1500
+        assert len(stored_chunks.visible_by_num(tx, nums, partitions=["shared"], now=NOW)) == 1500
     keep(database)
 
 
