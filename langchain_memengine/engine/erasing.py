@@ -43,9 +43,7 @@ class Erasing(Writing):
                 gone = unique([*gone, *doomed.chunks_of_paths(tx, main, touched)])
             self.sync()
         removed["notes"] += len(touched)
-        with self._access_lock:
-            for chunk in gone:
-                self._accesses.pop(chunk.id, None)
+        self._access_counts.forget(chunk.id for chunk in gone)
         with self._database.write() as tx:
             removed.update(
                 forgetting.remove(tx, found, now=self._clock(), keep_history=keep_history)

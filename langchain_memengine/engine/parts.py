@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 import threading
-from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from langchain_memengine.config import MemEngineConfig
+from langchain_memengine.engine.access_counts import AccessCounts
 from langchain_memengine.engine.graphing import graph_store
 from langchain_memengine.engine.state_store import state_store
 from langchain_memengine.errors import ConfigurationError, StoreLockedError
@@ -42,7 +42,6 @@ from langchain_memengine.retrieval.sources import (
 )
 from langchain_memengine.retrieval.traffic import Traffic
 from langchain_memengine.retrieval.vector_index import ChromaIndex
-from langchain_memengine.storage import access
 from langchain_memengine.storage.backup import EPOCH
 from langchain_memengine.storage.documents import TableNotes
 from langchain_memengine.storage.job_values import Handler
@@ -113,8 +112,6 @@ class EngineParts:
         self._pending = PendingChanges(config.watch_debounce_ms / 1000)
         self._watcher: Watcher | None = None
         self._watcher_lock = threading.Lock()
-        self._accesses: Counter[str] = Counter()
-        self._access_lock = threading.Lock()
         with ExitStack() as closing:
             self._build(closing, embeddings)
             self._build_worker(closing, on_job_failed)
@@ -127,6 +124,7 @@ class EngineParts:
         file = layout.state_dir / DATABASE_FILE if layout else None
         self._database = state_store(config, file, self._clock(), read_only=self.read_only)
         closing.callback(self._database.close)
+        self._access_counts = AccessCounts(self._database, self._clock)
         graph = graph_store(config, layout, self._clock, read_only=self.read_only)
         closing.callback(graph.close)
         self._secret = self._drawn_once(_FENCE_SECRET)
@@ -325,11 +323,7 @@ class EngineParts:
 
     def write_accesses(self) -> None:
         """Write the access counts that are buffered."""
-        with self._access_lock:
-            counted, self._accesses = self._accesses, Counter()
-        if counted and not self.read_only:
-            with self._database.write() as tx:
-                access.record(tx, counted, now=self._clock())
+        self._access_counts.write()
 
     def close(self) -> None:
         """Write what is buffered, keep the indexes and close everything; twice is fine."""
