@@ -24,6 +24,8 @@ for line in sys.stdin:
         say("done")
     elif command == "delete":
         say(engine.delete(words))
+    elif command == "keeps":
+        say(engine._maintains)
     elif command == "search":
         result = engine.search(" ".join(words), 20)
         engine.wait_for_chroma()
@@ -71,6 +73,26 @@ def test_lock_of_a_killed_process_is_taken_over(tmp_path):
     with make_engine(tmp_path, embeddings=FakeEmbeddings()) as engine:
         assert engine._maintains
         assert [hit.text for hit in engine.search("tea").hits] == ["tea"]
+
+
+def test_a_follower_that_lives_on_keeps_the_indexes_of_a_killed_holder(tmp_path):
+    """Another one that follows does not: one process at a time opens the files of Chroma."""
+    with servant(tmp_path) as holder:
+        assert holder.hear() == "open True"
+        assert holder.ask("add 1 tea of the holder") == "done"
+        holder.ask("search tea")
+        with servant(tmp_path) as second, servant(tmp_path) as third:
+            assert (second.hear(), third.hear()) == ("open False", "open False")
+            second.ask("search tea")
+            assert second.ask("keeps") == "False"
+            holder.kill()
+            found = second.ask("search tea")
+            assert found == third.ask("search tea") == '[["tea of the holder"], []]'
+            assert (second.ask("keeps"), third.ask("keeps")) == ("True", "False")
+            assert IndexLock(tmp_path / ".memengine").holder().pid == second.process.pid
+            assert third.ask("add 2 tea of the third") == "done"
+            assert second.ask("search tea") == third.ask("search tea")
+            assert (tmp_path / ".memengine/chroma").is_dir()
 
 
 # Adds its own texts as fast as it can, and searches between.
