@@ -86,6 +86,7 @@ class Searching(SyncingFirst):
         if graph_hops is not None:
             asked = replace(asked, graph_hops=graph_hops)
         auto_synced, problems, sync_ms = self._sync_if_due()
+        problems = (*problems, *self._take_over_if_due())
         with self._traffic.searching():
             if asked.graph_hops:
                 self._forget_in_graph()

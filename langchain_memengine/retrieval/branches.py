@@ -141,6 +141,12 @@ def hidden_commits(
     return wanted & _NOTHING.union(*off.values())
 
 
+def abandoned_commits(tx: Transaction) -> frozenset[str]:
+    """Return the memory commits that no conversation's newest branch follows."""
+    off = _hidden(commits.parents_by_thread(tx, None), commits.newest_heads(tx, None))
+    return _NOTHING.union(*off.values())
+
+
 def _superseded(
     known: Iterable[Supersession], hidden: frozenset[str], as_of: datetime | None
 ) -> frozenset[str]:

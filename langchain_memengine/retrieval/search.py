@@ -92,6 +92,10 @@ class Searcher:
             with self._partitions.lock:
                 self._partitions.follow(tx, counters)
 
+    def use_chroma(self, chroma: tuple[ChromaIndex, ChromaFollower] | None) -> None:
+        """Ask another Chroma from now on, or none."""
+        self._vectors.chroma = chroma
+
     def query_vector(self, text: str) -> tuple[NDArray[np.float32] | None, tuple[str, ...]]:
         """Return the vector of a query, or ``None`` and why there is none."""
         if not self._embedding.enabled:

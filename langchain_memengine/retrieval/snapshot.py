@@ -242,6 +242,16 @@ class Snapshots:
         self._writes = writes
         self._kept: dict[str, _Extent] = {}
 
+    def write_from_now_on(self, origin: Origin) -> None:
+        """Begin to write, after the lock was taken over.
+
+        Args:
+            origin: What snapshots are made from, which may be another one by now.
+        """
+        self._origin = origin
+        self._writes = True
+        self._kept.clear()  # the process before may have written or removed any since
+
     def load(self, empty: Partition, counters: Counters) -> Partition | None:
         """Fill a partition from its snapshot, see :func:`load`."""
         partition = load(self._folder, empty, self._origin, counters)

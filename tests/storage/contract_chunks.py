@@ -34,10 +34,6 @@ def numbers(database: Database, partition: str = "shared") -> dict[str, int]:
 class ChunkContract:
     """Chunk rows."""
 
-    @pytest.fixture
-    def database(self) -> Database:
-        raise NotImplementedError
-
     def test_replacing_keeps_the_rows_of_unchanged_chunks(self, database):
         keep(database, "one", "two", "three")
         before = numbers(database)
@@ -301,10 +297,6 @@ class ChunkContract:
 
 class EmbeddingContract:
     """Embedding rows."""
-
-    @pytest.fixture
-    def database(self) -> Database:
-        raise NotImplementedError
 
     def put(self, database, vectors, model="m", *, touch=False):
         by_hash = {piece(text).hash: np.asarray(v, np.float32) for text, v in vectors.items()}

@@ -3,8 +3,6 @@
 from dataclasses import replace
 from datetime import timedelta
 
-import pytest
-
 from langchain_memengine.storage import originals, store_items, stored_chunks
 from langchain_memengine.storage.item_values import StoredItem, root_of
 from langchain_memengine.storage.originals import Original
@@ -30,10 +28,6 @@ def put(database, *items):
 
 class ItemContract:
     """Item rows."""
-
-    @pytest.fixture
-    def database(self):
-        raise NotImplementedError
 
     def test_an_item_comes_back_as_it_was(self, database):
         kept = item("a", "b", ttl=timedelta(minutes=1), expires_at=NOW + timedelta(minutes=1))
