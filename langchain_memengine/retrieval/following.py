@@ -15,7 +15,7 @@ _KEPT = 64
 
 
 class PerPartition(Generic[T]):
-    """Something of each partition, following the change counter; for one thread at a time.
+    """Something of each partition, following the counters; for one thread at a time.
 
     Args:
         read: Reads it.
@@ -23,13 +23,13 @@ class PerPartition(Generic[T]):
 
     def __init__(self, read: Callable[[Transaction, Partition], T]) -> None:
         self._read = read
-        self._known: dict[str, tuple[int, T]] = {}
+        self._known: dict[str, tuple[Counters, T]] = {}
 
     def of(self, tx: Transaction, partition: Partition, counters: Counters) -> T:
         """Return it as ``tx`` sees the database, which stands at these counters."""
         known = self._known.get(partition.key)
-        if known is None or known[0] != counters.changes:
-            known = self._known[partition.key] = counters.changes, self._read(tx, partition)
+        if known is None or known[0] != counters:
+            known = self._known[partition.key] = counters, self._read(tx, partition)
             while len(self._known) > _KEPT:
                 self._known.pop(next(iter(self._known)))
         return known[1]

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import isnan
 
+import numpy as np
+from numpy.typing import NDArray
+
 from langchain_memengine.answers import Hit, Receipt
 from langchain_memengine.retrieval.query import Place, Query, RankedView
 from langchain_memengine.storage import stored_chunks
@@ -13,10 +16,17 @@ from langchain_memengine.storage.database import Transaction
 
 
 def read_hits(tx: Transaction, query: Query, ranked: RankedView) -> Iterator[Hit]:
-    """Read the rows of ranked candidates, best first, without those the last check drops."""
+    """Read the rows of ranked candidates, best first, without those the last check drops.
+
+    They are read as many as are wanted at a time, then twice as many; of equal ones all at once.
+    """
     order = ranked.ranked.order
-    for start in range(0, len(order), query.k):
-        places = ranked.places(order[start : start + query.k])
+    is_chosen = query.ranking.mmr_lambda is not None
+    ends = np.arange(1, len(order) + 1) if is_chosen else _ends_of_ties(ranked)
+    start, size = 0, query.k
+    while start < len(order):
+        end = int(ends[np.searchsorted(ends, min(start + size, len(order)))])
+        places = ranked.places(order[start:end])
         rows = stored_chunks.visible_by_num(
             tx,
             [p.num for p in places],
@@ -25,10 +35,11 @@ def read_hits(tx: Transaction, query: Query, ranked: RankedView) -> Iterator[Hit
             hidden=ranked.hidden,
         )
         found = [(place, rows[place.num]) for place in places if place.num in rows]
-        if query.ranking.mmr_lambda is None:
+        if not is_chosen:
             found.sort(key=_by_score_age_id)
         for place, stored in found:
             yield _hit(place, stored, ranked, query.ranking.name)
+        start, size = end, 2 * size
 
 
 def within_budget(hits: Iterator[Hit], query: Query) -> list[Hit]:
@@ -49,6 +60,14 @@ def within_budget(hits: Iterator[Hit], query: Query) -> list[Hit]:
         if len(chosen) == query.k:
             break
     return chosen
+
+
+def _ends_of_ties(ranked: RankedView) -> NDArray[np.int64]:
+    """Return where runs of candidates with equal score and age end in the order."""
+    order = ranked.ranked.order
+    age = np.fmax(ranked.candidates.age_days[order], 0.0)
+    differs = (np.diff(ranked.ranked.score[order]) != 0) | (np.diff(age) != 0)
+    return np.append(np.flatnonzero(differs) + 1, len(order))
 
 
 def _by_score_age_id(found: tuple[Place, StoredChunk]) -> tuple[float, float, str]:

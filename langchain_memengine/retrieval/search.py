@@ -206,5 +206,5 @@ def _diversified(
     view: View, positions: NDArray[np.int64], ranked: Ranked, k: int, relevance: float
 ) -> Ranked:
     best = ranked.order[: max(4 * k, 20)]
-    vectors = view.take(positions[best], lambda p, slots: p.vectors.rows(slots))
+    vectors = view.vector_rows(positions[best])
     return replace(ranked, order=fusion.diversify(best, ranked.score, vectors, k, relevance))

@@ -109,10 +109,9 @@ class NotesSource:
             UnreadableFileError: It is gone.
         """
         with self.database.read() as tx:
-            notes = {note.name: note for note in documents.all_documents(tx)}
-        if path not in notes:
+            note = documents.by_name(tx, path)
+        if note is None:
             raise UnreadableFileError(path, "there is no such note", gone=True)
-        note = notes[path]
         mtime_ns = note.updated_ms * 1_000_000
         return TextFile(path, note.text, note.hash, len(note.text), mtime_ns)
 

@@ -80,6 +80,11 @@ class VectorMatrix:
         return int(np.count_nonzero(self._present.values))
 
     @property
+    def dimension(self) -> int:
+        """Length of a vector; 1 if no slot ever had one."""
+        return 1 if self._room is None else self._room.shape[1]
+
+    @property
     def present(self) -> NDArray[np.bool_]:
         """Which slots have a vector."""
         return self._present.values
@@ -154,7 +159,7 @@ class VectorMatrix:
     def rows(self, slots: NDArray[np.int64]) -> FloatArray:
         """Return the vectors of some slots, zeros where there is none; shape (n, dimension)."""
         if self._room is None:
-            return np.zeros((len(slots), 1), np.float32)
+            return np.zeros((len(slots), self.dimension), np.float32)
         vectors: FloatArray = self._room[slots]
         vectors[~self._present.values[slots]] = 0
         return vectors

@@ -101,6 +101,15 @@ class View:
         taken[np.concatenate(places)] = joined
         return taken
 
+    def vector_rows(self, positions: Ints) -> NDArray[np.float32]:
+        """Return the vectors of some positions, zeros where there is none; (n, dimension)."""
+        dimension = max(partition.vectors.dimension for partition in self.partitions)
+
+        def of(partition: Partition, slots: Ints) -> NDArray[np.float32]:
+            return np.broadcast_to(partition.vectors.rows(slots), (len(slots), dimension))
+
+        return self.take(positions, of)
+
     @cached_property
     def has_context(self) -> bool:
         """Whether anything stands around any chunk."""

@@ -46,6 +46,16 @@ def all_documents(tx: Transaction) -> list[StoredDocument]:
     return [StoredDocument(*row) for row in rows]
 
 
+def by_name(tx: Transaction, name: str) -> StoredDocument | None:
+    """Return a document, ``None`` if there is none of that name."""
+    row = tx.connection.execute(
+        select(documents.c.name, documents.c.text, documents.c.updated_at).where(
+            documents.c.store_id == tx.store_id, documents.c.name == name
+        )
+    ).one_or_none()
+    return None if row is None else StoredDocument(*row)
+
+
 class TableNotes:
     """Read and write notes in the database; the twin of ``workspace.notes.DiskNotes``."""
 
@@ -56,19 +66,22 @@ class TableNotes:
     def read(self, name: str) -> str:
         """Return a note's text, ``""`` if there is none."""
         with self._database.read() as tx:
-            return _text(tx, name)
+            known = by_name(tx, name)
+        return "" if known is None else known.text
 
     def update(self, name: str, change: Callable[[str], str]) -> None:
         """Replace a note's text by ``change(text)``, atomically; nothing if it stays the same."""
         with self._database.write() as tx:
-            old = _text(tx, name)
-            new = change(old)
-            if new != old:
+            old = by_name(tx, name) or StoredDocument(name, "", -1)
+            new = change(old.text)
+            if new != old.text:
+                # Whoever knows it by its length and time must see that it is another one.
+                updated_ms = max(to_ms(self._clock()), old.updated_ms + 1)
                 row = {
                     "store_id": tx.store_id,
                     "name": name,
                     "text": new,
-                    "updated_at": to_ms(self._clock()),
+                    "updated_at": updated_ms,
                 }
                 dialects.upsert(tx.connection, documents, [row])
 
@@ -86,14 +99,3 @@ class TableNotes:
         with self._database.write() as tx:
             mine = (documents.c.store_id == tx.store_id) & (documents.c.name == name)
             return tx.connection.execute(delete(documents).where(mine)).rowcount > 0
-
-
-def _text(tx: Transaction, name: str) -> str:
-    return (
-        tx.connection.execute(
-            select(documents.c.text).where(
-                documents.c.store_id == tx.store_id, documents.c.name == name
-            )
-        ).scalar_one_or_none()
-        or ""
-    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -68,6 +69,7 @@ class DoomedChunk:
     partition_key: str
     path: str
     workspace_id: str
+    owner: str
     thread_id: str | None
     message_id: str | None
 
@@ -142,19 +144,19 @@ def add_holders(
 
 def chunks_of_messages(tx: Transaction, found: Iterable[DoomedMessage]) -> list[DoomedChunk]:
     """Return the chunks of archived messages, in all commits that archived them."""
-    keys = [message.key for message in found]
-    known: dict[int, DoomedChunk] = {}
-    for batch in batches(keys):
-        which = (messages.c.owner, messages.c.thread_id, messages.c.message_id)
-        rows = _rows(tx, messages, which, None, messages.c.key.in_(batch))
-        for owner, thread_id, message_id in rows:
-            of_thread = (chunks.c.thread_id == thread_id) & (chunks.c.owner == owner)
-            known.update(
-                (num, chunk)
-                for num, chunk in _chunks(tx, of_thread).items()
-                if chunk.message_id == message_id
-            )
-    return list(known.values())
+    which = (messages.c.owner, messages.c.thread_id, messages.c.message_id)
+    by_thread: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for batch in batches([message.key for message in found]):
+        for owner, thread, message in _rows(tx, messages, which, None, messages.c.key.in_(batch)):
+            by_thread[owner, thread].add(message)
+    return [
+        chunk
+        for (owner, thread), ids in by_thread.items()
+        for chunk in _chunks(
+            tx, (chunks.c.thread_id == thread) & (chunks.c.owner == owner)
+        ).values()
+        if chunk.message_id in ids
+    ]
 
 
 def chunks_of_paths(tx: Transaction, workspace_id: str, paths: Sequence[str]) -> list[DoomedChunk]:
@@ -249,17 +251,14 @@ def _chunks(tx: Transaction, condition: ColumnElement[bool]) -> dict[int, Doomed
             chunks.c.partition_key,
             chunks.c.path,
             chunks.c.workspace_id,
+            chunks.c.owner,
             chunks.c.thread_id,
             chunks.c["metadata"],
         ).where(chunks.c.store_id == tx.store_id, condition)
     )
-    found = {}
-    for num, chunk_id, source, text, text_hash, partition, path, workspace, thread, meta in rows:
-        message_id = _message_id(source, meta)
-        found[num] = DoomedChunk(
-            chunk_id, source, text, text_hash, partition, path, workspace, thread, message_id
-        )
-    return found
+    return {
+        num: DoomedChunk(*[*fields, _message_id(fields[1], meta)]) for num, *fields, meta in rows
+    }
 
 
 def _message_id(source: str, metadata: str) -> str | None:
@@ -278,10 +277,16 @@ def _messages(
     elif wanted.owner is not None:
         conditions = [messages.c.owner == wanted.owner]
     else:
-        named = {(c.thread_id, c.message_id) for c in found if c.thread_id and c.message_id}
+        named: dict[tuple[str, str], set[str]] = defaultdict(set)
+        for chunk in found:
+            if chunk.thread_id and chunk.message_id:
+                named[chunk.owner, chunk.thread_id].add(chunk.message_id)
         conditions = [
-            (messages.c.thread_id == thread) & (messages.c.message_id == message)
-            for thread, message in sorted(named, key=str)
+            (messages.c.owner == owner)  # another user's conversation may have the same ids
+            & (messages.c.thread_id == thread)
+            & messages.c.message_id.in_(batch)
+            for (owner, thread), ids in sorted(named.items())
+            for batch in batches(sorted(ids))
         ]
     return [
         DoomedMessage(*row)

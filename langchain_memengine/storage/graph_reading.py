@@ -176,8 +176,7 @@ def rows_around(
     rows = sorted(map(RelationRow._make, read), key=lambda row: (row.hop, row.id))
     for row in rows:
         found.setdefault(row.id, row)
-    nearest = list(found.values())[:max_relations]
-    return nearest, len(rows) > max_relations
+    return list(found.values())[:max_relations], len(found) > max_relations
 
 
 def relations_of(

@@ -86,19 +86,21 @@ def _around() -> Select[Any]:
         .where(_visible(), reached.c.hop + one < bindparam("hops"))
     )
     reached = reached.union(step)
+    relation = (
+        graph_relations.c.id,
+        ends[0],
+        graph_relations.c.type,
+        ends[1],
+        graph_relations.c.valid_from,
+        graph_relations.c.valid_to,
+    )
+    nearest = func.min(reached.c.hop)  # a relation is met at both of its ends, and again on the way
     return (
-        select(
-            graph_relations.c.id,
-            ends[0],
-            graph_relations.c.type,
-            ends[1],
-            graph_relations.c.valid_from,
-            graph_relations.c.valid_to,
-            reached.c.hop,
-        )
+        select(*relation, nearest)
         .select_from(reached.join(graph_relations, _touches(reached.c.entity)))
         .where(_visible())
-        .order_by(reached.c.hop)
+        .group_by(*relation)
+        .order_by(nearest, graph_relations.c.id)
         .limit(bindparam("rows"))
         .offset(zero)  # SQLite would be given one as a parameter that nobody named
     )

@@ -166,7 +166,7 @@ def expired(tx: Transaction, now: datetime, *, limit: int) -> list[str]:
 def refresh(tx: Transaction, sources: Sequence[str], now: datetime) -> None:
     """Let these items, and their chunks, expire a whole time to live from now.
 
-    No index needs to know: when a chunk expires is read from its row.
+    It counts with the accesses: no row is another one, but searches look again at what is valid.
     """
     for batch in batches(sources):
         mine = (store_items.c.store_id == tx.store_id) & store_items.c.source.in_(batch)
@@ -178,9 +178,11 @@ def refresh(tx: Transaction, sources: Sequence[str], now: datetime) -> None:
         )
         until = tx.connection.execute(
             select(store_items.c.source, store_items.c.expires_at).where(
-                mine, store_items.c.indexed, store_items.c.ttl_ms.is_not(None)
+                live, store_items.c.indexed
             )
         ).all()
+        if until:
+            _ = tx.access_seq
         for source, expires_ms in until:
             tx.connection.execute(
                 update(chunks)

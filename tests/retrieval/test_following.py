@@ -10,11 +10,12 @@ def test_a_partition_is_read_again_after_a_change_only():
     reads = []
     found = PerPartition(lambda _tx, partition: reads.append(partition.key) or len(reads))
 
-    def of(key, changes):
-        return found.of(None, SimpleNamespace(key=key), Counters(changes, accesses=0))
+    def of(key, changes, accesses=0):
+        return found.of(None, SimpleNamespace(key=key), Counters(changes, accesses))
 
     assert [of("a", 1), of("b", 1), of("a", 1), of("a", 2), of("b", 1)] == [1, 2, 1, 3, 2]
-    assert reads == ["a", "b", "a"]
+    assert [of("a", 2), of("a", 2, 1), of("a", 2, 1)] == [3, 4, 4]
+    assert reads == ["a", "b", "a", "a"]
 
 
 def test_few_partitions_are_kept():

@@ -14,6 +14,7 @@ from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.rankings import RANKINGS
 from langchain_memengine.retrieval.hit_rows import within_budget
 from langchain_memengine.retrieval.query import Query, Stopwatch
+from langchain_memengine.types import Actor
 from tests.fakes.clock import START
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine, texts
@@ -112,3 +113,27 @@ def test_mmr_prefers_what_says_something_else():
             "tea milk",
             "tea with honey and lemon",
         ]
+
+
+def test_mmr_takes_memories_whose_owner_has_no_vector_yet():
+    diverse = RANKINGS["balanced"].model_copy(update={"mmr_lambda": 0.5})
+    outage = ConnectionError("down")
+    embedder = FakeEmbeddings(fail_with=[None, None, outage])  # after the probe and two texts
+    with make_engine(embeddings=embedder, ranking=diverse, sync_on_search=False) as engine:
+        engine.add_texts(["green tea", "black tea"])
+        engine.add_texts(["my tea"], actor=Actor("anna"))
+        found = engine.search("tea", actor=Actor("anna"))
+        assert sorted(texts(found)) == ["black tea", "green tea", "my tea"]
+        assert found.degraded == ("vector: 1 chunks have no embedding yet",)
+
+
+def test_equal_hits_are_chosen_alike_in_whatever_order_they_were_stored():
+    def ids(*order):
+        with make_engine() as engine:
+            for name in order:
+                engine.add_texts(["tea"], ids=[name])
+            return [[hit.id for hit in engine.search("tea", k).hits] for k in (1, 2, 3, 4)]
+
+    found = ids("a", "b", "c", "d")
+    assert found == ids("d", "b", "c", "a")
+    assert found == [sorted(found[3])[:k] for k in (1, 2, 3, 4)]

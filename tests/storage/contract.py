@@ -317,6 +317,17 @@ class DocumentContract:
         assert document == StoredDocument("MEMORY.md", "abc", noon)
         assert document.hash.startswith("ba7816bf8f01cfea")  # sha256("abc"), FIPS 180-2
 
+    def test_a_change_shows_in_the_time_though_the_clock_stands_still(self, database):
+        noon = 1_779_192_000_000
+        notes = TableNotes(database, lambda: NOW)
+        for text in ("abc", "xyz", "abc"):
+            notes.update("MEMORY.md", lambda _, text=text: text)
+        with database.read() as tx:
+            assert documents.by_name(tx, "MEMORY.md") == StoredDocument(
+                "MEMORY.md", "abc", noon + 2
+            )
+            assert documents.by_name(tx, "memory.md") is None
+
     def test_a_change_that_fails_changes_nothing(self, database):
         notes = TableNotes(database, lambda: NOW)
         notes.update("MEMORY.md", lambda _: "before")

@@ -162,6 +162,13 @@ class GraphContract:
         assert told(found) == ["Anna —knows→ Bert", "Bert —knows→ Carl"]
         assert found.is_cut
 
+    def test_a_relation_counts_once_however_often_a_walk_meets_it(self, database):
+        learn(database, SHARED, *(Relation(ANNA, "knows", one) for one in (BERT, CARL)))
+        learn(database, SHARED, Relation(CARL, "chose", DB))
+        for hops in (2, 6):
+            found = around(database, ANNA, hops, max_relations=3)
+            assert (len(found.relations), found.is_cut) == (3, False)
+
     def test_forgetting_the_only_evidence_forgets_all_of_it(self, chain):
         learn(chain, Evidence("e4", "shared"), Relation(ANNA, "knows", BERT))
         with chain.write() as tx:
