@@ -43,8 +43,12 @@ class DoctorReport:
         return all(check.status != "failed" for check in self.checks)
 
     def __getitem__(self, name: str) -> Check:
-        """Return the check of this name."""
-        return next(check for check in self.checks if check.name == name)
+        """Return the check of this name.
+
+        Raises:
+            KeyError: There was none.
+        """
+        return {check.name: check for check in self.checks}[name]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,8 @@ from langchain_memengine.retrieval.diagnosis import Examination, Finding
 from langchain_memengine.retrieval.embedding_cache import EmbeddingCache
 from langchain_memengine.retrieval.partition import Partition
 from langchain_memengine.retrieval.partitions import Partitions
-from langchain_memengine.retrieval.search import MAX_QUERY_CHARS, MAX_QUERY_WORDS
+from langchain_memengine.retrieval.query import MAX_QUERY_CHARS
+from langchain_memengine.retrieval.search import MAX_QUERY_WORDS
 from langchain_memengine.retrieval.self_hits import SAME, spread
 from langchain_memengine.storage import embeddings, integrity
 from langchain_memengine.storage.database import Database, Transaction

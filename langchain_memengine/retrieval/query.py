@@ -18,6 +18,9 @@ from langchain_memengine.types import (
     VectorPath,
 )
 
+MAX_QUERY_CHARS = 4000
+"""Characters of a query that are read at all: its last ones."""
+
 
 @dataclass(frozen=True, slots=True)
 class Vantage:
@@ -87,6 +90,11 @@ class Query:
         for name in ("k", "max_chars", "max_tokens", "graph_hops"):
             if getattr(self, name) < 0:
                 raise ConfigurationError(f"{name}={getattr(self, name)} must not be negative.")
+
+    @property
+    def tail(self) -> str:
+        """What of the text is read: its end, where the question stands."""
+        return self.text[-MAX_QUERY_CHARS:]
 
     @property
     def asks_nothing(self) -> bool:

@@ -154,10 +154,7 @@ class RecordKeeper:
         def change(old: RecordState) -> RecordState:
             if old.record is None:
                 raise NotFoundError(f"There is no record {old_id!r} to supersede.")
-            others = [one for one in old.superseded_by if one.new_id != new_id]
-            new = Supersession(old_id, new_id, commit_id, now, confidence)
-            in_order = sorted([*others, new], key=lambda one: one.new_id)
-            return replace(old, superseded_by=tuple(in_order))
+            return _with(old, Supersession(old_id, new_id, commit_id, now, confidence))
 
         self.change({old_id: change}, "supersede", now=now, commit_id=commit_id)
 
@@ -204,10 +201,16 @@ def taken_over(new: Supersession) -> Change:
     def change(state: RecordState) -> RecordState:
         if state.record is None or any(s.new_id == new.new_id for s in state.superseded_by):
             return state  # forgotten meanwhile, or done before
-        every = sorted([*state.superseded_by, new], key=lambda s: s.new_id)
-        return replace(state, superseded_by=tuple(every))
+        return _with(state, new)
 
     return change
+
+
+def _with(state: RecordState, new: Supersession) -> RecordState:
+    """Return a state with one more that took its place, in place of what was known of that one."""
+    others = [one for one in state.superseded_by if one.new_id != new.new_id]
+    in_order = sorted([*others, new], key=lambda one: one.new_id)
+    return replace(state, superseded_by=tuple(in_order))
 
 
 def suspected(record: MemoryRecord, now: datetime) -> Quarantine | None:

@@ -19,7 +19,13 @@ from langchain_memengine.retrieval.graph_leg import GraphLeg, GraphQuery, nearne
 from langchain_memengine.retrieval.hit_rows import read_hits, within_budget
 from langchain_memengine.retrieval.mentions import with_mentions
 from langchain_memengine.retrieval.partitions import Partitions
-from langchain_memengine.retrieval.query import Query, RankedView, Stopwatch, Vantage
+from langchain_memengine.retrieval.query import (
+    MAX_QUERY_CHARS,
+    Query,
+    RankedView,
+    Stopwatch,
+    Vantage,
+)
 from langchain_memengine.retrieval.separation import trusting
 from langchain_memengine.retrieval.sight import Sight
 from langchain_memengine.retrieval.staleness import KnownCounters
@@ -34,9 +40,6 @@ Ints = NDArray[np.int64]
 
 MAX_QUERY_WORDS = 64
 """Words of a query that are searched: its last ones, where the question stands."""
-
-MAX_QUERY_CHARS = 4000
-"""Characters of a query that are read at all: its last ones."""
 
 
 class Searcher:
@@ -116,8 +119,7 @@ class Searcher:
         """
         if not query.graph_hops or self._graph is None:
             return (), ()
-        text = query.text[-MAX_QUERY_CHARS:]
-        return self._graph.named(text, query.partitions, by_vector=vector is not None)
+        return self._graph.named(query.tail, query.partitions, by_vector=vector is not None)
 
     def rank(
         self,
@@ -138,7 +140,7 @@ class Searcher:
             watch: Is told how long each step took.
             named: Ids of the graph's entities that it names.
         """
-        words = self._splitter.query(query.text[-MAX_QUERY_CHARS:])[-MAX_QUERY_WORDS:]
+        words = self._splitter.query(query.tail)[-MAX_QUERY_WORDS:]
         # Whoever looks back from a branch or a time says so by it, and not what time it is.
         counters = self._counters.at(tx, query.now if query.vantage == Vantage() else None)
         model, degraded = self._model(tx, counters) if vector is not None else (None, [])
@@ -166,7 +168,7 @@ class Searcher:
             found, positions, ranked = fused()
             if query.graph_hops and self._graph is not None:
                 near = nearness(found, ranked.order, ranked.fused, view.unrelated.average)
-                start = GraphQuery(query.text, query.graph_hops, query.partitions, query.now, named)
+                start = GraphQuery(query.tail, query.graph_hops, query.partitions, query.now, named)
                 try:
                     led_to = self._graph.scores(tx, start, near)
                 except StorageError as error:

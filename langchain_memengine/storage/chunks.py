@@ -33,10 +33,10 @@ def replace_sources(
     new: Mapping[str, Sequence[tuple[Chunk, Provenance]]],
     *,
     now: datetime,
-) -> None:
-    """Make these the chunks of their sources; chunks that stay the same keep their rows.
+) -> int:
+    """Make these the chunks of their sources; return how many rows were removed.
 
-    A chunk stays when its id and everything it carries are unchanged, so the derived indexes
+    A chunk whose id and all that it carries are unchanged keeps its row, so the derived indexes
     follow only what really changed. Originals are no longer those of what is stored, and go.
 
     Args:
@@ -56,11 +56,13 @@ def replace_sources(
         for chunk_id, values in wanted.items()
         if chunk_id in old and all(old[chunk_id][name] == values[name] for name in _COMPARED)
     }
-    _bury(tx, [row for chunk_id, row in old.items() if chunk_id not in kept], now)
+    gone = [row for chunk_id, row in old.items() if chunk_id not in kept]
+    _bury(tx, gone, now)
     added = [values for chunk_id, values in wanted.items() if chunk_id not in kept]
     if added:
         seq = tx.seq
         tx.connection.execute(insert(chunks), [{**values, "seq": seq} for values in added])
+    return len(gone)
 
 
 def touch_hashes(tx: Transaction, text_hashes: Iterable[str]) -> None:

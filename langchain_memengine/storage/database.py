@@ -209,7 +209,9 @@ class Database:
             except BaseException:
                 _close(connection)
                 raise
-            if len(self._readers) < MAX_IDLE_READERS:
+            if self._closed:  # meanwhile, and nobody empties the pool of the connection any more
+                connection.invalidate()
+            elif len(self._readers) < MAX_IDLE_READERS:
                 self._readers.append(connection)
             else:
                 connection.close()

@@ -1,5 +1,7 @@
 """How checks are made, repaired and made again."""
 
+import pytest
+
 from langchain_memengine.errors import StorageError
 from langchain_memengine.retrieval.diagnosis import Check, DoctorReport, Finding, examine
 
@@ -43,3 +45,8 @@ def test_examination_that_fails_is_a_failed_check_and_the_others_go_on():
 
 def test_warnings_alone_are_fine():
     assert DoctorReport((Check("a", "warning", "slow"), Check("b", "ok", "well"))).ok
+
+
+def test_a_check_that_was_not_made_is_a_key_that_is_missing():
+    with pytest.raises(KeyError, match="lock"):
+        DoctorReport((Check("a", "ok", "well"),))["lock"]

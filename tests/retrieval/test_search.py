@@ -94,6 +94,11 @@ def test_last_words_of_a_query_are_searched():
         assert texts(engine.search(f"{filler} tea")) == ["tea"]
 
 
+def test_only_the_end_of_a_long_query_is_read():
+    assert replace(QUERY, text="a" + "b" * 4000).tail == "b" * 4000
+    assert replace(QUERY, text="short").tail == "short"
+
+
 def test_floor_of_the_settings_decides_what_is_near_enough():
     def found(min_cosine):
         with make_engine(embeddings=FakeEmbeddings(256), min_cosine=min_cosine) as engine:

@@ -61,7 +61,7 @@ class ChunkContract:
         keep(database, "one", "two")
         new = [(piece("three", source="doc:/2"), Provenance())]
         with database.write() as tx:
-            chunks.replace_sources(tx, {"doc:/1": [], "doc:/2": new}, now=NOW)
+            assert chunks.replace_sources(tx, {"doc:/1": [], "doc:/2": new}, now=NOW) == 2
         assert counters(database).changes == 2
 
     def test_no_chunks_remove_a_source_and_only_that(self, database):

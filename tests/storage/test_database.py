@@ -82,3 +82,13 @@ def test_a_closed_store_leaves_one_file(path):
         tx.set_meta("key", "value")
     database.close()
     assert [entry.name for entry in path.parent.iterdir()] == ["store.sqlite"]
+
+
+def test_a_view_that_outlives_its_store_keeps_no_file_open(path):
+    database = open_store(path)
+    with database.write() as tx:
+        tx.set_meta("key", "value")
+    with database.read() as tx:
+        database.close()
+        assert tx.get_meta("key") == "value"
+    assert [entry.name for entry in path.parent.iterdir()] == ["store.sqlite"]
