@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
-from langchain_memengine.answers import (
-    IndexReport,
-)
+from langchain_memengine.answers import IndexReport
 from langchain_memengine.errors import EmbeddingError, EmbeddingModelChangedError
 from langchain_memengine.retrieval.backlog import BATCH_TEXTS, Backlog
 from langchain_memengine.retrieval.embedding_cache import EmbeddingCache, FloatArray
@@ -21,9 +19,7 @@ from langchain_memengine.retrieval.traffic import Traffic
 from langchain_memengine.storage import chunks, embeddings
 from langchain_memengine.storage.database import Database, Transaction
 from langchain_memengine.text.tokens import estimate_tokens
-from langchain_memengine.types import (
-    Progress,
-)
+from langchain_memengine.types import Progress
 
 
 class ChunkWriter:

@@ -13,9 +13,7 @@ from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.retrieval.sources import TextChunks
 from langchain_memengine.text.chunking import chunk_markdown
 from langchain_memengine.text.sanitize import as_utc, clean_metadata, clean_text
-from langchain_memengine.types import (
-    Provenance,
-)
+from langchain_memengine.types import Provenance
 
 EVENT_TIME_KEYS = ("event_at", "timestamp", "time", "created_at", "date")
 """Metadata keys that tell when something happened; the first with a date counts."""

@@ -18,9 +18,7 @@ from langchain_memengine.storage import chunks, hidden_chunks, quarantines, stor
 from langchain_memengine.storage.chunk_values import StoredChunk
 from langchain_memengine.storage.database import Database, Transaction
 from langchain_memengine.text.sanitize import clean_text
-from langchain_memengine.types import (
-    Filter,
-)
+from langchain_memengine.types import Filter
 
 
 def explain(

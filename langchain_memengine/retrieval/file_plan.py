@@ -6,9 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from langchain_memengine.answers import (
-    FileProblem,
-)
+from langchain_memengine.answers import FileProblem
 from langchain_memengine.config import MemEngineConfig
 from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.retrieval.sources import (

@@ -13,9 +13,7 @@ from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.retrieval.growing import GrowingArray
 from langchain_memengine.storage.chunk_values import FilterRow
 from langchain_memengine.text.sanitize import clean_metadata
-from langchain_memengine.types import (
-    Filter,
-)
+from langchain_memengine.types import Filter
 from langchain_memengine.workspace.globs import glob_regex
 
 Mask = NDArray[np.bool_]

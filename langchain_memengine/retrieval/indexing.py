@@ -8,9 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
-from langchain_memengine.answers import (
-    IndexReport,
-)
+from langchain_memengine.answers import IndexReport
 from langchain_memengine.config import MemEngineConfig
 from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.retrieval.chunk_writer import ChunkWriter
@@ -33,9 +31,7 @@ from langchain_memengine.storage import chunks, embeddings, files
 from langchain_memengine.storage.database import Database, Transaction
 from langchain_memengine.storage.files import IndexedFile
 from langchain_memengine.storage.job_values import Handler
-from langchain_memengine.types import (
-    Progress,
-)
+from langchain_memengine.types import Progress
 from langchain_memengine.workspace.files import FileStat
 
 logger = logging.getLogger(__name__)

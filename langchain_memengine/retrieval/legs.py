@@ -15,9 +15,7 @@ from langchain_memengine.retrieval.surroundings import NOBODY
 from langchain_memengine.retrieval.top import top
 from langchain_memengine.retrieval.vector_matrix import NO_COSINE
 from langchain_memengine.retrieval.view import View
-from langchain_memengine.types import (
-    VectorPath,
-)
+from langchain_memengine.types import VectorPath
 
 Floats = NDArray[np.float64]
 FloatArray = NDArray[np.float32]

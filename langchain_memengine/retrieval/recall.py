@@ -7,14 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from langchain_memengine.answers import (
-    Hit,
-)
+from langchain_memengine.answers import Hit
 from langchain_memengine.shown import Shown
 from langchain_memengine.text.fencing import defused
-from langchain_memengine.types import (
-    Trust,
-)
+from langchain_memengine.types import Trust
 
 
 @dataclass(frozen=True, slots=True)

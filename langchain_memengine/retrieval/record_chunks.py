@@ -7,9 +7,7 @@ from langchain_memengine.retrieval.documents import event_time
 from langchain_memengine.retrieval.sources import TextChunks
 from langchain_memengine.storage.record_values import RECORD_PREFIX, MemoryRecord
 from langchain_memengine.text.chunking import chunk_markdown
-from langchain_memengine.types import (
-    Provenance,
-)
+from langchain_memengine.types import Provenance
 
 
 def record_source(record_id: str) -> str:

@@ -8,9 +8,7 @@ from datetime import datetime
 from sqlalchemy import bindparam, select
 
 from langchain_memengine.storage.database import Transaction, to_ms
-from langchain_memengine.storage.schema import (
-    chunks,
-)
+from langchain_memengine.storage.schema import chunks
 from langchain_memengine.storage.statements import HotQuery, batches
 
 

@@ -14,9 +14,7 @@ from sqlalchemy import bindparam, func, insert, select
 
 from langchain_memengine.errors import UnknownCommitError
 from langchain_memengine.storage import dialects
-from langchain_memengine.storage.conversation_schema import (
-    head_changes,
-)
+from langchain_memengine.storage.conversation_schema import head_changes
 from langchain_memengine.storage.database import Transaction, from_ms, to_ms
 from langchain_memengine.storage.schema import (
     commits,
@@ -24,9 +22,7 @@ from langchain_memengine.storage.schema import (
 )
 from langchain_memengine.storage.statements import HotQuery, batches
 from langchain_memengine.text.heads import ancestors, joined_heads, split_heads
-from langchain_memengine.types import (
-    Commit,
-)
+from langchain_memengine.types import Commit
 
 Parents = dict[str, tuple[str, ...]]
 """Parents by commit id."""

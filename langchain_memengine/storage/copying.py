@@ -19,9 +19,7 @@ from langchain_memengine.storage.graph_schema import GRAPH
 from langchain_memengine.storage.migrations import STATE, Schema
 from langchain_memengine.storage.schema import meta
 from langchain_memengine.storage.statements import control
-from langchain_memengine.types import (
-    Progress,
-)
+from langchain_memengine.types import Progress
 
 _BATCH = 500
 _SCHEMAS = (STATE, GRAPH)

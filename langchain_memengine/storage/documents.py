@@ -11,9 +11,7 @@ from sqlalchemy import delete, select
 
 from langchain_memengine.storage import dialects
 from langchain_memengine.storage.database import Database, Transaction, to_ms
-from langchain_memengine.storage.schema import (
-    documents,
-)
+from langchain_memengine.storage.schema import documents
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,9 +17,7 @@ from langchain_memengine.storage.experience_values import (
     ExperienceStats,
     IntentRow,
 )
-from langchain_memengine.storage.schema import (
-    experiences,
-)
+from langchain_memengine.storage.schema import experiences
 from langchain_memengine.storage.statements import HotQuery, batches
 
 _REMOVED = "experiences_removed_seq"

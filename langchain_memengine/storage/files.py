@@ -10,9 +10,7 @@ from sqlalchemy import delete, func, select
 
 from langchain_memengine.storage import dialects
 from langchain_memengine.storage.database import Transaction, to_ms
-from langchain_memengine.storage.schema import (
-    files,
-)
+from langchain_memengine.storage.schema import files
 from langchain_memengine.storage.statements import batches
 
 

@@ -11,9 +11,7 @@ from typing import Any, Literal, get_args
 from langchain_memengine.errors import JobError
 from langchain_memengine.shown import Shown
 from langchain_memengine.storage.database import Transaction
-from langchain_memengine.types import (
-    Metadata,
-)
+from langchain_memengine.types import Metadata
 
 JobState = Literal["ready", "running", "done", "dead", "cancelled"]
 """Where a job stands: a failed one is ``ready`` again, and ``dead`` after its last attempt."""

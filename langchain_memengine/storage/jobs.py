@@ -20,13 +20,9 @@ from langchain_memengine.storage import dialects
 from langchain_memengine.storage.database import Transaction, to_ms
 from langchain_memengine.storage.job_rows import get, has_key, holder, is_abandoned, is_due
 from langchain_memengine.storage.job_values import JOB_KINDS, Job, JobState, NewJob
-from langchain_memengine.storage.schema import (
-    jobs,
-)
+from langchain_memengine.storage.schema import jobs
 from langchain_memengine.text.sanitize import clean_metadata, clean_text
-from langchain_memengine.types import (
-    Metadata,
-)
+from langchain_memengine.types import Metadata
 
 MAX_ERROR_CHARS = 2000
 MAX_KEY_CHARS = 255

@@ -16,9 +16,7 @@ from langchain_memengine.storage import (
     schema,
     waiting_schema,
 )
-from langchain_memengine.storage.schema import (
-    schema_migrations,
-)
+from langchain_memengine.storage.schema import schema_migrations
 
 Migration = tuple[str, Callable[[Connection], None]]
 

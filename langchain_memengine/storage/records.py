@@ -18,9 +18,7 @@ from langchain_memengine.storage.record_values import (
     RecordCount,
     RecordFilter,
 )
-from langchain_memengine.storage.schema import (
-    memories,
-)
+from langchain_memengine.storage.schema import memories
 from langchain_memengine.storage.statements import any_of, batches, matches
 
 _COLUMNS = (

@@ -21,9 +21,7 @@ from langchain_memengine.storage.record_values import (
     Revision,
     RevisionKind,
 )
-from langchain_memengine.storage.schema import (
-    memory_revisions,
-)
+from langchain_memengine.storage.schema import memory_revisions
 from langchain_memengine.storage.statements import batches
 
 _COLUMNS = (

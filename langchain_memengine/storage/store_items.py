@@ -29,9 +29,7 @@ from langchain_memengine.storage.item_values import (
     path_of,
     root_of,
 )
-from langchain_memengine.storage.schema import (
-    chunks,
-)
+from langchain_memengine.storage.schema import chunks
 from langchain_memengine.storage.statements import HotQuery, batches, begins_with
 
 _STORED = select(

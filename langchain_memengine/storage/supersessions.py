@@ -13,9 +13,7 @@ from sqlalchemy import ColumnElement, delete, select
 from langchain_memengine.storage import dialects
 from langchain_memengine.storage.database import Transaction, from_ms, to_ms
 from langchain_memengine.storage.record_values import Supersession
-from langchain_memengine.storage.schema import (
-    supersessions,
-)
+from langchain_memengine.storage.schema import supersessions
 from langchain_memengine.storage.statements import batches
 
 

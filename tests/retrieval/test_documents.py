@@ -14,9 +14,7 @@ from langchain_memengine.retrieval.documents import (
     event_time,
     new_documents,
 )
-from langchain_memengine.types import (
-    Provenance,
-)
+from langchain_memengine.types import Provenance
 from tests.fakes.clock import START
 
 NAMES = st.text(st.characters(exclude_characters="\0", codec="utf-8"))

@@ -13,9 +13,7 @@ from langchain_memengine.retrieval.filters import (
     metadata_condition,
 )
 from langchain_memengine.storage.chunk_values import FilterRow
-from langchain_memengine.types import (
-    Filter,
-)
+from langchain_memengine.types import Filter
 
 
 def row(path="", source="doc:/1", scope="global", **metadata):

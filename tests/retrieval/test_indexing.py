@@ -4,9 +4,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from langchain_memengine.answers import (
-    FileProblem,
-)
+from langchain_memengine.answers import FileProblem
 from langchain_memengine.config import MemEngineConfig
 from langchain_memengine.errors import ConfigurationError, EmbeddingError
 from langchain_memengine.models.embedding import Embedder

@@ -9,9 +9,7 @@ from langchain_memengine.conversation.lineage import join_heads
 from langchain_memengine.errors import NotFoundError
 from langchain_memengine.retrieval.record_chunks import record_source
 from langchain_memengine.storage.graph_values import Entity, GraphCounts, Relation
-from langchain_memengine.types import (
-    Actor,
-)
+from langchain_memengine.types import Actor
 from tests.fakes.clock import START, FixedClock
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine

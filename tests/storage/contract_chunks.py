@@ -9,9 +9,7 @@ from langchain_memengine.errors import NotFoundError
 from langchain_memengine.storage import chunks, commit_chunks, embeddings, stored_chunks
 from langchain_memengine.storage.chunk_values import FilterRow, IndexRow
 from langchain_memengine.storage.database import Database
-from langchain_memengine.types import (
-    Provenance,
-)
+from langchain_memengine.types import Provenance
 from tests.storage.contract import MANY, NOW, counters, keep, piece
 
 ANNA = Provenance(scope="personal", owner="anna")

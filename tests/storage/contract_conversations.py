@@ -18,9 +18,7 @@ from langchain_memengine.storage import (
 from langchain_memengine.storage.change_counters import Counters
 from langchain_memengine.storage.messages import ArchivedMessage, StoredMessage
 from langchain_memengine.storage.sessions import Session, SessionRecall
-from langchain_memengine.types import (
-    Commit,
-)
+from langchain_memengine.types import Commit
 from tests.storage.contract import MANY, NOW, counters
 
 LATER = NOW + timedelta(days=1)

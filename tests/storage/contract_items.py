@@ -6,9 +6,7 @@ from datetime import timedelta
 from langchain_memengine.storage import originals, store_items, stored_chunks
 from langchain_memengine.storage.item_values import StoredItem, root_of
 from langchain_memengine.storage.originals import Original
-from langchain_memengine.types import (
-    Provenance,
-)
+from langchain_memengine.types import Provenance
 from tests.storage.contract import MANY, NOW, counters, keep
 
 LATER = NOW + timedelta(minutes=10)

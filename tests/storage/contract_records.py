@@ -5,9 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from langchain_memengine.answers import (
-    as_json,
-)
+from langchain_memengine.answers import as_json
 from langchain_memengine.errors import NotFoundError
 from langchain_memengine.storage import (
     chunks,
