@@ -6,9 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from langchain_memengine.types import (
-    Progress,
-)
+from langchain_memengine.types import Progress
 
 
 @contextmanager

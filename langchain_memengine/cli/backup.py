@@ -7,9 +7,7 @@ from typing import Annotated
 
 import typer
 
-from langchain_memengine.answers import (
-    as_json,
-)
+from langchain_memengine.answers import as_json
 from langchain_memengine.cli import options
 from langchain_memengine.cli.opening import opened
 from langchain_memengine.cli.terminal import bar, counted, print_json, say

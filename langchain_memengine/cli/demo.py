@@ -13,9 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from langchain_memengine.answers import (
-    IndexReport,
-)
+from langchain_memengine.answers import IndexReport
 from langchain_memengine.cli import options
 from langchain_memengine.cli.demo_memory import Question, demo_questions, write_demo_files
 from langchain_memengine.cli.demo_report import (

@@ -18,9 +18,7 @@ from pydantic import Field
 from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.faces.retriever import RECEIPT_KEY, MemEngineRetriever
 from langchain_memengine.retrieval.documents import document_id
-from langchain_memengine.types import (
-    Actor,
-)
+from langchain_memengine.types import Actor
 
 
 class MemEngineDocumentIndex(MemEngineRetriever, DocumentIndex):

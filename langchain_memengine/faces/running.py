@@ -11,9 +11,7 @@ from langgraph.runtime import Runtime, get_runtime
 from langchain_memengine.conversation.thread import Thread
 from langchain_memengine.engine.memory_engine import MemoryEngine
 from langchain_memengine.errors import ScopeError
-from langchain_memengine.types import (
-    Actor,
-)
+from langchain_memengine.types import Actor
 
 _NO_THREAD = "default"
 

@@ -11,9 +11,7 @@ from functools import cached_property
 from langchain_memengine.engine.memory_engine import MemoryEngine
 from langchain_memengine.errors import ConfigurationError, MemEngineError
 from langchain_memengine.retrieval.recall import Recalled
-from langchain_memengine.types import (
-    Actor,
-)
+from langchain_memengine.types import Actor
 
 logger = logging.getLogger(__name__)
 

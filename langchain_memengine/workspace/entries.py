@@ -9,9 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
 from langchain_memengine.errors import ConfigurationError
-from langchain_memengine.types import (
-    Fact,
-)
+from langchain_memengine.types import Fact
 from langchain_memengine.workspace.layout import (
     DAILY_DIR,
     DREAMS_FILE,

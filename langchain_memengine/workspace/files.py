@@ -15,9 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import uuid4
 
-from langchain_memengine.answers import (
-    FileProblem,
-)
+from langchain_memengine.answers import FileProblem
 from langchain_memengine.errors import ConfigurationError, MemEngineError, StorageError
 from langchain_memengine.workspace.decoding import decode
 from langchain_memengine.workspace.durable import locked, put_in_place, written_beside

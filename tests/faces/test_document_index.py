@@ -10,9 +10,7 @@ from langchain_tests.integration_tests.indexer import (
 
 from langchain_memengine.errors import ConfigurationError, ScopeError
 from langchain_memengine.faces.document_index import MemEngineDocumentIndex
-from langchain_memengine.types import (
-    Actor,
-)
+from langchain_memengine.types import Actor
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine
 

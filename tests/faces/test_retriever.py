@@ -13,9 +13,7 @@ from pydantic import ValidationError
 from langchain_memengine import MemEngineRetriever
 from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.rankings import RANKINGS
-from langchain_memengine.types import (
-    Actor,
-)
+from langchain_memengine.types import Actor
 from tests.fakes.clock import START
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine, write

@@ -14,9 +14,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from langchain_memengine.answers import (
-    FileProblem,
-)
+from langchain_memengine.answers import FileProblem
 from langchain_memengine.errors import ConfigurationError, StorageError, StorageFullError
 from langchain_memengine.workspace import durable, files
 from langchain_memengine.workspace.files import (

@@ -22,9 +22,7 @@ from langchain_memengine.faces.lab.knobs import KNOBS, Knob, as_code, ranking_of
 from langchain_memengine.faces.lab.rank_flow import rank_flow
 from langchain_memengine.rankings import RANKINGS, Ranking
 from langchain_memengine.text.printable import clean_line
-from langchain_memengine.types import (
-    Actor,
-)
+from langchain_memengine.types import Actor
 
 _EXPECTED = 5
 _CHOICE_CHARS = 60
