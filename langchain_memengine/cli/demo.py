@@ -190,7 +190,9 @@ def _config(embeddings: str | None, **settings: Any) -> Any:
         **{"sources": {}, **settings, **chosen},
         database_url=None,
         jobs_url=None,
+        graph_url=None,
         chroma_url=None,
+        chat_model=None,  # nobody who looks at a demo means to pay for it
         vector_search="exact",
         sync_on_open=False,
         sync_on_search=False,
