@@ -58,7 +58,7 @@ class Workspace:
     def write_task_summary(self, task_id: str, title: str, body: str) -> str:
         """Write or overwrite a task's summary; return its name."""
         name = owner_prefix(self.owner) + task_name(task_id)
-        summary = f"# {_one_line(title)}\n\n{body}\n"
+        summary = f"# {_one_line(title)}\n\n{unmarked(body)}\n"
         self.notes.update(name, lambda _: summary)
         return name
 

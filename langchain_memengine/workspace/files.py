@@ -217,11 +217,6 @@ def update_text(path: Path, change: Callable[[str], str], *, lock: Path) -> str:
     )
 
 
-def append_text(path: Path, text: str, *, lock: Path) -> None:
-    """Add ``text`` at the end of a file, which is kept verbatim; errors as in `update_text`."""
-    update_text(path, lambda old: old + text, lock=lock)
-
-
 def workspace_id(root: Path) -> str:
     """Return the id of the workspace, 32 hexadecimal digits; the first caller creates it.
 
