@@ -13,6 +13,7 @@ import pytest
 
 from integration_tests.figures import Rows, lines
 from integration_tests.servers.starting import started
+from tests.fakes import lean_imports  # noqa: F401  # before anything imports Chroma
 
 # What tests share is no test module: pytest must be told to explain its assertions.
 pytest.register_assert_rewrite(
