@@ -19,7 +19,7 @@ from timing import interleaved, report
 
 from langchain_memengine import MemEngineConfig, MemoryEngine
 from langchain_memengine.answers import SearchResult
-from langchain_memengine.storage import chunks as chunk_rows
+from langchain_memengine.storage import stored_chunks
 from langchain_memengine.storage.chunk_values import StoredChunk
 from langchain_memengine.storage.database import Counters, Transaction
 
@@ -31,14 +31,14 @@ Ask = Callable[[str], SearchResult]
 
 def rows_of(tx: Transaction, nums: Sequence[int], **_checks: Any) -> Rows:
     """Return the rows with these numbers, whatever they are."""
-    rows = chunk_rows._BY_NUM.rows(tx.connection, {"nums": list(nums)})  # noqa: SLF001
+    rows = stored_chunks._BY_NUM.rows(tx.connection, {"nums": list(nums)})  # noqa: SLF001
     return {stored.num: stored for stored in map(StoredChunk._make, rows)}
 
 
 def contestants(engine: MemoryEngine) -> dict[str, Ask]:
     """Return the three ways to ask; from here on the engine asks as it was last told."""
     asked_counters = engine._searcher._counters  # noqa: SLF001
-    checked = chunk_rows.visible_by_num, asked_counters.at
+    checked = stored_chunks.visible_by_num, asked_counters.at
     known: Rows = {}
     with engine._database.read() as tx:  # noqa: SLF001
         counters = tx.counters()
@@ -53,7 +53,7 @@ def contestants(engine: MemoryEngine) -> dict[str, Ask]:
 
     def asking(read: Callable[..., Rows], at: Callable[..., Counters]) -> Ask:
         def ask(query: str) -> SearchResult:
-            chunk_rows.visible_by_num = read  # two assignments cost less than what is measured
+            stored_chunks.visible_by_num = read  # two assignments cost less than what is measured
             asked_counters.at = at
             return engine.search(query, K)
 
