@@ -14,9 +14,7 @@ from langchain_memengine.storage import job_rows, jobs, schedules
 from langchain_memengine.storage.database import Transaction
 from langchain_memengine.storage.job_values import Job, JobState
 from langchain_memengine.storage.schedules import Schedule, local_timezone
-from langchain_memengine.types import (
-    Progress,
-)
+from langchain_memengine.types import Progress
 
 NIGHTLY = "sys-memory-consolidate"
 """Name of the schedule of the nightly consolidation."""

@@ -6,9 +6,7 @@ import shutil
 from collections import Counter
 from collections.abc import Sequence
 
-from langchain_memengine.answers import (
-    ForgetReport,
-)
+from langchain_memengine.answers import ForgetReport
 from langchain_memengine.engine.parts import CHROMA_DIR, FORGOTTEN_AT
 from langchain_memengine.engine.writing import Writing
 from langchain_memengine.retrieval import visibility
@@ -16,9 +14,7 @@ from langchain_memengine.retrieval.note_erasing import Erased
 from langchain_memengine.storage import doomed, forgetting, store_items
 from langchain_memengine.storage.doomed import Doomed, DoomedChunk
 from langchain_memengine.text.erasing import Erasure
-from langchain_memengine.types import (
-    Actor,
-)
+from langchain_memengine.types import Actor
 from langchain_memengine.workspace.layout import Layout
 
 

@@ -10,9 +10,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from langchain_memengine.answers import (
-    ForgetReport,
-)
+from langchain_memengine.answers import ForgetReport
 from langchain_memengine.engine.erasing import Erasing, unique
 from langchain_memengine.engine.remembering import Remembering
 from langchain_memengine.errors import ConfigurationError, NotFoundError, ScopeError
@@ -25,9 +23,7 @@ from langchain_memengine.storage.doomed import Doomed, DoomedChunk, DoomedMessag
 from langchain_memengine.storage.record_values import Place
 from langchain_memengine.text.erasing import MIN_CHARS, Erasure, flat
 from langchain_memengine.text.sanitize import clean_text
-from langchain_memengine.types import (
-    Actor,
-)
+from langchain_memengine.types import Actor
 from langchain_memengine.workspace.layout import slug
 
 _ALL_RECORDS = record_source("")

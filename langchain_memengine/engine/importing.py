@@ -7,9 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import IO, Any
 
-from langchain_memengine.answers import (
-    ImportReport,
-)
+from langchain_memengine.answers import ImportReport
 from langchain_memengine.engine.exporting import EXPORT_VERSION, TEXT_PREFIXES
 from langchain_memengine.engine.import_lines import (
     chunk_of,
@@ -51,9 +49,7 @@ from langchain_memengine.storage.record_values import (
     Supersession,
 )
 from langchain_memengine.text.foreign_exports import read_export
-from langchain_memengine.types import (
-    Actor,
-)
+from langchain_memengine.types import Actor
 
 _HEAD = "memengine export"
 _QUARANTINED = "It was quarantined where it was exported."

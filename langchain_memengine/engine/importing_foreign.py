@@ -5,9 +5,7 @@ from __future__ import annotations
 from langchain_memengine.engine.import_tally import ImportTally
 from langchain_memengine.engine.reading_records import record_id
 from langchain_memengine.engine.remembering import Remembering
-from langchain_memengine.errors import (
-    MemEngineError,
-)
+from langchain_memengine.errors import MemEngineError
 from langchain_memengine.retrieval import visibility
 from langchain_memengine.retrieval.documents import document_uri
 from langchain_memengine.retrieval.sources import TextChunks

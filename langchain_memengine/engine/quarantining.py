@@ -20,9 +20,7 @@ from langchain_memengine.storage.record_values import (
     quarantine_target,
 )
 from langchain_memengine.text.sanitize import clean_text
-from langchain_memengine.types import (
-    Actor,
-)
+from langchain_memengine.types import Actor
 
 _MAX_SOURCE_CHARS = 1024  # what the column holds on every database
 _MAX_REASON_CHARS = 1000

@@ -8,9 +8,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from langchain_memengine.answers import (
-    IndexReport,
-)
+from langchain_memengine.answers import IndexReport
 from langchain_memengine.engine.graph_work import GraphWork
 from langchain_memengine.progress import progress_bar
 from langchain_memengine.retrieval import documents, visibility

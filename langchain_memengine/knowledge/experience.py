@@ -29,9 +29,7 @@ from langchain_memengine.storage.experience_values import (
 )
 from langchain_memengine.text.sanitize import clean_text
 from langchain_memengine.text.words import WordSplitter
-from langchain_memengine.types import (
-    Actor,
-)
+from langchain_memengine.types import Actor
 
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage

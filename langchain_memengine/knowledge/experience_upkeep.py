@@ -12,9 +12,7 @@ from langchain_memengine.knowledge.new_experience import checked, require_name
 from langchain_memengine.storage import experiences
 from langchain_memengine.storage.database import Database, to_ms
 from langchain_memengine.storage.experience_values import ExperienceStats
-from langchain_memengine.types import (
-    Actor,
-)
+from langchain_memengine.types import Actor
 
 _DAY_MS = timedelta(days=1) // timedelta(milliseconds=1)
 

@@ -15,9 +15,7 @@ from langchain_memengine.retrieval.record_chunks import record_source
 from langchain_memengine.storage.record_values import MemoryRecord
 from langchain_memengine.text.markdown import extract_decisions
 from langchain_memengine.text.suspicion import suspicion
-from langchain_memengine.types import (
-    Fact,
-)
+from langchain_memengine.types import Fact
 from langchain_memengine.workspace.entries import (
     inert,
     new_lines,

@@ -15,9 +15,7 @@ from langchain_memengine.retrieval import visibility
 from langchain_memengine.storage.record_values import MemoryRecord, Place
 from langchain_memengine.text.quoting import is_quote, name_key, rests_on, text_key
 from langchain_memengine.text.sanitize import clean_text
-from langchain_memengine.types import (
-    Actor,
-)
+from langchain_memengine.types import Actor
 
 FACT = "fact"
 """Value of ``metadata["kind"]`` of every learnt fact."""

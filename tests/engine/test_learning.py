@@ -12,12 +12,8 @@ from langchain_memengine.errors import ChatModelError, ConfigurationError, Unkno
 from langchain_memengine.faces.nodes import summarization_node
 from langchain_memengine.jobs.reports import JobsReport
 from langchain_memengine.storage.job_values import JobContext
-from langchain_memengine.storage.schema import (
-    jobs as job_table,
-)
-from langchain_memengine.types import (
-    Actor,
-)
+from langchain_memengine.storage.schema import jobs as job_table
+from langchain_memengine.types import Actor
 from tests.fakes.archives import MemoryArchive
 from tests.fakes.chat_models import ScriptedChatModel
 from tests.fakes.clock import START, FixedClock

@@ -14,9 +14,7 @@ from langchain_memengine.storage import job_rows, jobs, schedules
 from langchain_memengine.storage.database import Database
 from langchain_memengine.storage.job_values import BackOff, NewJob
 from langchain_memengine.storage.schedules import Schedule
-from langchain_memengine.storage.schema import (
-    jobs as job_table,
-)
+from langchain_memengine.storage.schema import jobs as job_table
 from tests.fakes.clock import START, FixedClock
 
 LOGGER = "langchain_memengine.jobs.worker"
