@@ -13,6 +13,11 @@ def message_source(thread_id: str, message_id: str, commit_id: str) -> str:
     return f"{thread_source(thread_id)}{quote(message_id, safe='')}#{commit_id}"
 
 
+def summary_source(thread_id: str, commit_id: str) -> str:
+    """Return the source URI of the summary that a commit archived; no message has it."""
+    return f"{thread_source(thread_id)}(summary)#{commit_id}"
+
+
 def thread_source(thread_id: str) -> str:
     """Return what the source URIs of a conversation's messages begin with."""
     return f"message:{quote(thread_id, safe='')}/"

@@ -243,3 +243,24 @@ def test_what_is_missing_in_the_archive_is_named(engine):
     archive(engine, TURN)
     with pytest.raises(NotFoundError, match="no message 'm9'"):
         engine.restore("chat 1", ["m9", "m2"])
+
+
+def test_messages_that_share_an_id_or_have_none_are_all_kept(engine):
+    said = [
+        HumanMessage("zebras eat hay", id="1"),
+        HumanMessage("lions eat meat", id="1"),
+        HumanMessage("bears eat honey", id=""),
+        HumanMessage("foxes eat grapes", id=""),
+        HumanMessage("owls eat mice"),
+    ]
+    head = archive(engine, said)
+    assert archive(engine, said) == head
+    assert [message.text for message in engine.restore("chat 1")] == [one.text for one in said]
+    for one in said:
+        assert texts(engine.search(one.text.split()[0], thread_id="chat 1")) == [one.text]
+
+
+def test_a_message_whose_id_is_summary_does_not_give_way_to_the_summary(engine):
+    archive(engine, [HumanMessage("zebras eat hay", id="summary")], summary="About animals.")
+    assert texts(engine.search("zebras", thread_id="chat 1")) == ["zebras eat hay"]
+    assert texts(engine.search("animals", thread_id="chat 1")) == ["About animals."]
