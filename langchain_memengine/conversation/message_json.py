@@ -34,7 +34,7 @@ def to_json(message: BaseMessage) -> str:
     told = message_to_dict(message)
     if message.type not in _READABLE:
         told = {"type": "chat", "data": {**told["data"], "type": "chat", "role": message.type}}
-    text = json.dumps(_plain(told), ensure_ascii=False, sort_keys=True)
+    text = json.dumps(plain(told), ensure_ascii=False, sort_keys=True)
     return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
@@ -48,16 +48,17 @@ def whole(message: BaseMessage) -> BaseMessage:
     return message_chunk_to_message(message) if isinstance(message, BaseMessageChunk) else message
 
 
-def _plain(value: Any, depth: int = 0) -> Any:
+def plain(value: Any, depth: int = 0) -> Any:
+    """Return a value as JSON knows it, whatever it is; ``depth`` is how deep it stands already."""
     opened = _opened(value)
     if opened is None or isinstance(opened, int | float | str):
         return opened
     if depth > _MAX_DEPTH:
         return "…"
     if isinstance(opened, Mapping):
-        return {str(key): _plain(inner, depth + 1) for key, inner in opened.items()}
+        return {str(key): plain(inner, depth + 1) for key, inner in opened.items()}
     if isinstance(opened, list | tuple):
-        return [_plain(inner, depth + 1) for inner in opened]
+        return [plain(inner, depth + 1) for inner in opened]
     return str(opened)
 
 
