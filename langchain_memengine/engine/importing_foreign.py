@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+
 from langchain_memengine.engine.import_tally import ImportTally
-from langchain_memengine.engine.reading_records import record_id
+from langchain_memengine.engine.reading_records import MAX_ID_CHARS, record_id
 from langchain_memengine.engine.remembering import Remembering
 from langchain_memengine.errors import MemEngineError
 from langchain_memengine.retrieval import visibility
@@ -22,6 +24,8 @@ from langchain_memengine.types import (
     Provenance,
     Trust,
 )
+
+_HASH_DIGITS = 32
 
 
 class ForeignImporting(Remembering):
@@ -46,7 +50,7 @@ class ForeignImporting(Remembering):
                 (tally.imported if is_new else tally.unchanged)[kind] += 1
 
     def _import_memory(self, one: ForeignText, system: str, actor: Actor) -> bool:
-        name = f"{system}:{one.id}"[:64]
+        name = _fitting_id(f"{system}:{one.id}")
         scope = visibility.default_scope(actor)
         stored_id = record_id(name, visibility.owner_of(scope, actor))
         with self._database.read() as tx:
@@ -76,7 +80,7 @@ class ForeignImporting(Remembering):
             owner=owner,
             origin=origin,
             trust=trust,
-            thread_id=None if one.thread_id is None else one.thread_id[:255],
+            thread_id=None if one.thread_id is None else clean_text(one.thread_id)[:255],
             event_at=one.at or self._clock(),
             metadata=clean_metadata({**one.metadata, "role": one.role}),
         )
@@ -92,3 +96,11 @@ class ForeignImporting(Remembering):
             new: TextChunks = [(chunk, provenance) for chunk in pieces]
             self._indexer.put({source: new})
         return not is_known
+
+
+def _fitting_id(name: str) -> str:
+    """Return a name as the id of a record; one that is too long ends with a hash of all of it."""
+    if len(name) <= MAX_ID_CHARS:
+        return name
+    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:_HASH_DIGITS]
+    return f"{name[: MAX_ID_CHARS - _HASH_DIGITS - 1]}-{digest}"

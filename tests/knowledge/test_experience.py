@@ -95,6 +95,7 @@ def test_recording_the_same_again_makes_it_as_good_as_new_and_no_second_one(stor
         ({"user": "x" * 256}, "256"),
         ({"user": "ann\0"}, "user"),
         ({"session": "\ud800"}, "session"),
+        ({"tags": "video"}, "tags is a single text"),
     ],
 )
 def test_what_cannot_be_is_refused_and_not_stored(store, change, message):
@@ -284,7 +285,7 @@ def test_finding_is_no_use_and_using_counts(store, clock):
     learnt = store.record("brew tea", 1)
     store.find_similar("tea")
     clock.pass_days(1)
-    assert store.use(learnt.id, "no such") == 1
+    assert store.use(learnt.id, "no such", "\ud800") == 1
     (used,) = store.find_similar("tea")
     assert (used.use_count, used.last_used_at) == (1, START + timedelta(days=1))
 
@@ -414,6 +415,8 @@ def test_what_another_imports_is_their_own_and_changes_nothing_of_mine(store, op
     [
         ({"success_score": 7}, "success_score=7"),
         ({"weight": -1}, "weight=-1"),
+        ({"use_count": -1}, "use_count=-1"),
+        ({"use_count": 2**31}, "use_count=2147483648"),
         ({"kind": "skill"}, "0.kind"),
         ({"created_at": "yesterday"}, "0.created_at"),
         ({"intent": ""}, "intent"),
