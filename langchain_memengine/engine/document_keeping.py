@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from langchain_memengine.engine.reading_records import texts_named
 from langchain_memengine.engine.writing import Writing
-from langchain_memengine.retrieval import documents, visibility
+from langchain_memengine.retrieval import documents
 from langchain_memengine.retrieval.documents import NewDocument
 from langchain_memengine.storage import originals, quarantines
 from langchain_memengine.storage.originals import Original
@@ -62,11 +63,7 @@ class DocumentKeeping(Writing):
             actor: Who asks.
         """
         documents.require_list("ids", ids)
-        mine = visibility.owner_of("personal", actor or self.actor)
-        places = {
-            one: [documents.document_uri(owner, one) for owner in dict.fromkeys((mine, ""))]
-            for one in ids
-        }
+        places = {one: texts_named(one, actor or self.actor) for one in ids}
         with self._database.read() as tx:
             found = originals.by_sources(tx, [uri for uris in places.values() for uri in uris])
             aside = frozenset() if quarantined else quarantines.hidden_sources(tx)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections import Counter
 from collections.abc import Sequence
 
@@ -10,6 +9,7 @@ from langchain_memengine.answers import ForgetReport
 from langchain_memengine.engine.parts import CHROMA_DIR, FORGOTTEN_AT
 from langchain_memengine.engine.writing import Writing
 from langchain_memengine.retrieval import visibility
+from langchain_memengine.retrieval.derived_files import remove
 from langchain_memengine.retrieval.note_erasing import Erased
 from langchain_memengine.storage import doomed, forgetting, store_items
 from langchain_memengine.storage.doomed import Doomed, DoomedChunk
@@ -75,10 +75,12 @@ class Erasing(Writing):
         folder = None if self.root is None else Layout(self.root).state_dir / CHROMA_DIR
         if folder is None or not folder.exists():
             return ()
-        if self._maintains:
-            shutil.rmtree(folder)
-            return ()
-        return ("Vectors in the Chroma folder, which another process maintains.",)
+        if not self._maintains:
+            return ("Vectors in the Chroma folder, which another process maintains.",)
+        remove(folder)
+        if folder.exists():
+            return (f"Vectors in {folder}, which could not be removed: remove it.",)
+        return ()
 
     def _still_holding(
         self, words: Erasure, known: Sequence[DoomedChunk], actor: Actor

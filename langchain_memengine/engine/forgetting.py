@@ -12,6 +12,7 @@ from typing import Any
 
 from langchain_memengine.answers import ForgetReport
 from langchain_memengine.engine.erasing import Erasing, unique
+from langchain_memengine.engine.reading_records import texts_named
 from langchain_memengine.engine.remembering import Remembering
 from langchain_memengine.errors import ConfigurationError, NotFoundError, ScopeError
 from langchain_memengine.retrieval import documents, note_erasing, visibility
@@ -169,10 +170,7 @@ class Forgetting(Erasing, Remembering):
 
     def _sources_of(self, name: str, actor: Actor) -> list[str]:
         """Return the sources of the record, or else of the added texts, that an id means."""
-        uris = [
-            documents.document_uri(owner, name)
-            for owner in (visibility.owner_of("personal", actor), "")
-        ]
+        uris = texts_named(name, actor)
         with self._database.read() as tx:
             try:
                 record = self._readable(tx, name, actor)
@@ -183,7 +181,7 @@ class Forgetting(Erasing, Remembering):
                         f"There is no record or added text {name!r} to forget. Its id is what "
                         "adding it returned, and stands behind record: or doc: in a hit."
                     ) from None
-                own = uris[:1] if uris[0] in found and not actor.is_admin else list(found)
+                own = [uris[0]] if uris[0] in found and not actor.is_admin else list(found)
                 for one in own:
                     visibility.require_write(found[one][0], actor)
                 return own

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from langchain_memengine.engine.reading_records import record_names
+from langchain_memengine.engine.reading_records import record_names, texts_named
 from langchain_memengine.engine.remembering import Remembering, fitting, stored_time
 from langchain_memengine.errors import ConfigurationError, NotFoundError, ScopeError
-from langchain_memengine.retrieval import documents, visibility
+from langchain_memengine.retrieval import documents
 from langchain_memengine.retrieval.record_chunks import record_source
 from langchain_memengine.storage import chunks, quarantines, records
 from langchain_memengine.storage.database import Transaction
@@ -143,9 +143,7 @@ class Quarantining(Remembering):
         known = records.by_ids(tx, record_names(name, actor))
         if known:
             return [record_source(next(iter(known)))]
-        mine = visibility.owner_of("personal", actor)
-        uris = [documents.document_uri(owner, name) for owner in (mine, "")]
-        found = list(chunks.scopes_of_sources(tx, uris))
+        found = list(chunks.scopes_of_sources(tx, texts_named(name, actor)))
         if not found:
             raise NotFoundError(
                 f"There is no record and no added text {name!r}. Other memories are named by their "

@@ -197,9 +197,13 @@ def record_names(name: str, actor: Actor) -> list[str]:
 
 def sources_named(name: str, actor: Actor) -> list[str]:
     """Return the URIs of the records and added texts that an actor may mean by a name."""
-    owners = (visibility.owner_of("personal", actor), "")
-    texts = [documents.document_uri(owner, name) for owner in owners]
-    return [*map(record_source, record_names(name, actor)), *texts]
+    return [*map(record_source, record_names(name, actor)), *texts_named(name, actor)]
+
+
+def texts_named(name: str, actor: Actor) -> tuple[str, str]:
+    """Return the URIs of the added texts that an actor may mean: their own, and everyone's."""
+    mine = visibility.owner_of("personal", actor)
+    return documents.document_uri(mine, name), documents.document_uri("", name)
 
 
 def no_record(name: str) -> NotFoundError:

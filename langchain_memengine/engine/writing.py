@@ -9,6 +9,7 @@ from typing import Any
 
 from langchain_memengine.answers import IndexReport
 from langchain_memengine.engine.graph_work import GraphWork
+from langchain_memengine.engine.reading_records import texts_named
 from langchain_memengine.progress import shown_progress
 from langchain_memengine.retrieval import documents, visibility
 from langchain_memengine.retrieval.file_plan import SyncPlan
@@ -194,8 +195,7 @@ class Writing(GraphWork):
         """
         documents.require_list("ids", ids)
         actor = actor or self.actor
-        mine = visibility.owner_of("personal", actor)
-        own = {documents.document_uri(mine, one): documents.document_uri("", one) for one in ids}
+        own = dict(texts_named(one, actor) for one in ids)
         with self._database.read() as tx:
             found = chunks.scopes_of_sources(tx, [*own, *own.values()])
         if not actor.is_admin:

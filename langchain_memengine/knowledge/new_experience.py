@@ -57,7 +57,8 @@ def preference(user: str, key: str, value: Any, *, now: datetime) -> Experience:
     key = clean_text(key).strip()
     if not key:
         raise ConfigurationError("A preference needs a key: what it is about, in words.")
-    told = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    value = clean_metadata({"value": value})["value"]
+    told = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return checked(
         Experience(
             id="",
