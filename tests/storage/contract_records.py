@@ -72,6 +72,7 @@ class RecordContract:
             rest = records.page(tx, [ANN], RecordFilter(), after=first[-1], limit=3)
             assert [one.id for one in [*first, *rest]] == ["4", "2", "3", "0", "1"]
             assert records.page(tx, [("global", "")], RecordFilter(), limit=3) == []
+            assert records.page(tx, [], RecordFilter(), limit=3) == []
 
     def test_what_is_quarantined_is_known_by_its_sources(self, database):
         exact, prefix = (
