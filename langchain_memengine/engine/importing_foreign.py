@@ -7,7 +7,7 @@ import hashlib
 from langchain_memengine.engine.import_tally import ImportTally
 from langchain_memengine.engine.reading_records import MAX_ID_CHARS, record_id
 from langchain_memengine.engine.remembering import Remembering
-from langchain_memengine.errors import MemEngineError
+from langchain_memengine.errors import ConfigurationError, ScopeError
 from langchain_memengine.retrieval import visibility
 from langchain_memengine.retrieval.documents import document_uri
 from langchain_memengine.retrieval.sources import TextChunks
@@ -37,15 +37,17 @@ class ForeignImporting(Remembering):
             if len(users) > 1 and one.user_id not in {None, actor.user_id}:
                 tally.skipped["of another user"] += 1
                 continue
-            kind = "records" if one.role == "memory" else "texts"
+            kind, take_in = (
+                ("records", self._import_memory)
+                if one.role == "memory"
+                else ("texts", self._import_said)
+            )
             try:
-                is_new = (
-                    self._import_memory(one, export.system, actor)
-                    if one.role == "memory"
-                    else self._import_said(one, export.system, actor)
-                )
-            except MemEngineError as error:
-                tally.skipped[type(error).__name__] += 1
+                is_new = take_in(one, export.system, actor)
+            except ScopeError:
+                tally.skipped[f"{kind}: not yours to write"] += 1
+            except ConfigurationError:
+                tally.skipped[f"{kind}: cannot be stored"] += 1
             else:
                 (tally.imported if is_new else tally.unchanged)[kind] += 1
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
-from langchain_memengine.errors import ConfigurationError
+from langchain_memengine.errors import ConfigurationError, StorageFullError
 from langchain_memengine.types import (
     Actor,
     Fact,
@@ -291,6 +291,22 @@ def test_mem0_memories_whose_long_ids_begin_alike_are_all_taken_in(engine):
     assert engine.import_(io.StringIO(text)).imported == {"records": 2}
     assert engine.import_(io.StringIO(text)).unchanged == {"records": 2}
     assert {record.text for record in engine.list_records()} == {"tea for a", "tea for b"}
+
+
+def test_what_cannot_be_stored_is_skipped_and_a_failing_database_is_not(engine, monkeypatch):
+    deep: list[object] = []
+    for _ in range(60):
+        deep = [deep]
+    found = [{"memory": "tea", "metadata": {"x": deep}}, {"memory": "milk"}]
+    report = engine.import_(io.StringIO(json.dumps(found)))
+    assert (report.imported, report.skipped) == ({"records": 1}, {"records: cannot be stored": 1})
+
+    def full(*_, **__):
+        raise StorageFullError("The disk is full.")
+
+    monkeypatch.setattr(engine._indexer, "put_with", full)
+    with pytest.raises(StorageFullError):
+        engine.import_(io.StringIO(json.dumps([{"memory": "rum"}])))
 
 
 def test_memories_of_several_users_go_to_nobody_else(engine):
