@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import re
 from collections.abc import Mapping
@@ -15,7 +14,6 @@ from langchain_core.messages import (
     message_to_dict,
     messages_from_dict,
 )
-from pydantic import BaseModel
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _MAX_DEPTH = 100
@@ -50,27 +48,15 @@ def whole(message: BaseMessage) -> BaseMessage:
 
 def plain(value: Any, depth: int = 0) -> Any:
     """Return a value as JSON knows it, whatever it is; ``depth`` is how deep it stands already."""
-    opened = _opened(value)
-    if opened is None or isinstance(opened, int | float | str):
-        return opened
+    if value is None or isinstance(value, int | float | str):
+        return value
+    if isinstance(value, bytes):
+        return value.decode("latin-1")
     if depth > _MAX_DEPTH:
         return "…"
-    if isinstance(opened, Mapping):
-        return {str(key): plain(inner, depth + 1) for key, inner in opened.items()}
-    if isinstance(opened, list | tuple):
-        return [plain(inner, depth + 1) for inner in opened]
-    return str(opened)
-
-
-def _opened(value: Any) -> Any:
-    """Return what JSON may know of a value."""
-    match value:
-        case BaseModel():
-            return value.model_dump()
-        case set() | frozenset():
-            return sorted(value, key=repr)
-        case bytes():
-            return value.decode("latin-1")
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {one.name: getattr(value, one.name) for one in dataclasses.fields(value)}
-    return value
+    if isinstance(value, Mapping):
+        return {str(key): plain(inner, depth + 1) for key, inner in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        inside = value if isinstance(value, list | tuple) else sorted(value, key=repr)
+        return [plain(inner, depth + 1) for inner in inside]
+    return str(value)

@@ -57,6 +57,10 @@ def test_long_sentence_is_cut_between_words():
     assert found == "word " * (SENTENCE_CHARS // 5 - 1) + "word…"
 
 
+def test_even_one_sentence_that_is_too_long_fits():
+    assert extractive_summary([person("word " * 100)], 40) == "word " * 7 + "word…"
+
+
 def test_tools_speak_where_nobody_else_does():
     said = [Turn("Tool", "", "Old."), Turn("Tool", "", "The fuse\nis broken.")]
     assert extractive_summary(said, 500) == "Tool: The fuse is broken."
