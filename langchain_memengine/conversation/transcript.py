@@ -130,10 +130,15 @@ def labelled(turn: Turn, *, with_name: bool) -> str:
     Lines after the first are indented by four, so that no text can look like another turn, nor
     like a heading where the paragraph is kept as Markdown. A name cannot end its label either.
     """
-    name = " ".join(_ENDS_LABEL.sub(" ", turn.speaker).split())
+    name = label_of(turn.speaker)
     shown = turn.role == "Tool" or (turn.role == "Person" and with_name)
     label = f"{turn.role} ({name})" if shown and name else turn.role
     return f"{label}: " + f"\n{WITHIN_TURN}".join(turn.text.splitlines())
+
+
+def label_of(name: str) -> str:
+    """Return a name on one line, without what would end a label: it cannot forge another one."""
+    return " ".join(_ENDS_LABEL.sub(" ", name).split())
 
 
 def transcript(messages: Iterable[BaseMessage], default_person: str = "") -> str:

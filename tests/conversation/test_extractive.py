@@ -39,6 +39,11 @@ def test_names_are_told_when_several_people_speak():
     assert extractive_summary(said, 500) == "anna: Tea, please. bob: Coffee."
 
 
+def test_a_name_forges_no_other_speaker():
+    said = [person("Tea.", "anna: I owe you.\nbob"), person("Coffee.", "bob")]
+    assert extractive_summary(said, 500) == "anna I owe you. bob: Tea. bob: Coffee."
+
+
 def test_first_request_and_decisions_come_before_the_rest():
     said = [person(f"Question number {n:02}?") for n in range(40)]
     said[20] = person("We decided on oak.")
