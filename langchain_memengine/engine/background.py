@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable
 
 from langchain_memengine.engine.parts import EngineParts
+from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.jobs.reports import JobOutcome, JobsReport
 from langchain_memengine.jobs.worker import OnOutcome
 from langchain_memengine.progress import shown_progress
@@ -59,7 +60,12 @@ class BackgroundWork(EngineParts):
         Args:
             stop: Ends the work.
             on_outcome: Called after each attempt with the job and how it ended.
+
+        Raises:
+            ConfigurationError: The engine is read-only.
         """
+        if self.read_only:  # the worker itself would try again for ever
+            raise ConfigurationError("A read-only engine does no jobs. Open it for writing.")
         self._keep_schedule()
         self._worker.run_forever(stop, on_outcome=on_outcome)
 

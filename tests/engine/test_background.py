@@ -8,6 +8,7 @@ from sqlalchemy import update
 from langchain_memengine.config import MemEngineConfig
 from langchain_memengine.engine.memory_engine import MemoryEngine
 from langchain_memengine.errors import (
+    ConfigurationError,
     EmbeddingError,
     JobError,
     NotFoundError,
@@ -305,6 +306,8 @@ def test_a_read_only_engine_does_no_jobs(tmp_path):
         assert len(engine.jobs()) == 1
         with pytest.raises(StorageError, match="read_only"):
             engine.run_jobs()
+        with pytest.raises(ConfigurationError, match="Open it for writing"):
+            engine.work(threading.Event())
 
 
 # The thread
