@@ -12,11 +12,14 @@ from pathlib import Path
 import pytest
 
 from integration_tests.figures import Rows, lines
+from integration_tests.servers.starting import started
 
 # What tests share is no test module: pytest must be told to explain its assertions.
 pytest.register_assert_rewrite(
     "integration_tests.reliability.checking",
     "integration_tests.reliability.job_kills",
+    "tests.engine.contract_lineage",
+    "tests.faces.store_contract",
     "tests.storage",
 )
 
@@ -31,6 +34,20 @@ SOCKETS_OF_CHROMA = (
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         item.add_marker(pytest.mark.filterwarnings(SOCKETS_OF_CHROMA))
+
+
+@pytest.fixture(scope="session")
+def postgresql():
+    """A running PostgreSQL."""
+    with started("postgresql") as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def mariadb():
+    """A running MariaDB."""
+    with started("mariadb") as server:
+        yield server
 
 
 def recorded(reports: list[pytest.TestReport]) -> Rows:

@@ -2,6 +2,7 @@
 
 import os
 import warnings
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -11,16 +12,7 @@ from pytest_socket import disable_socket
 pytest.register_assert_rewrite(
     "tests.engine.contract_lineage",
     "tests.faces.store_contract",
-    "tests.storage.contract",
-    "tests.storage.contract_boundaries",
-    "tests.storage.contract_chunks",
-    "tests.storage.contract_conversations",
-    "tests.storage.contract_graph",
-    "tests.storage.contract_experiences",
-    "tests.storage.contract_hiding",
-    "tests.storage.contract_items",
-    "tests.storage.contract_jobs",
-    "tests.storage.contract_records",
+    *(f"tests.storage.{path.stem}" for path in Path(__file__).parent.glob("storage/contract*.py")),
 )
 
 # No deadline: the first example pays for lazy imports, and shared runners are slow at random.

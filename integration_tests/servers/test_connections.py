@@ -3,6 +3,7 @@
 import gc
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from threading import Barrier
 
 import pytest
@@ -13,6 +14,7 @@ from langchain_memengine.storage.database import Database
 from langchain_memengine.storage.documents import TableNotes
 from langchain_memengine.storage.schema import counters
 from tests.storage.contract import NOW, keep
+from tests.storage.contracts import opening
 
 OTHERS = {
     "postgresql": "SELECT pid FROM pg_stat_activity WHERE datname = current_database() "
@@ -214,11 +216,11 @@ def test_a_name_that_is_too_long_is_named_and_nothing_is_stored(opened):
     assert TableNotes(database, lambda: NOW).names() == []
 
 
-def test_a_text_that_is_too_large_for_the_server_is_named(opened, url):
-    if url.startswith("postgresql"):
-        pytest.skip("PostgreSQL takes texts of up to 1 GB")
-    notes = TableNotes(opened(), lambda: NOW)
-    with pytest.raises(StorageError, match="max_allowed_packet"):
-        notes.update("note.md", lambda _: "x" * 20_000_000)
-    notes.update("note.md", lambda _: "small")
-    assert notes.read("note.md") == "small"
+def test_a_text_that_is_too_large_for_mariadb_is_named(mariadb):
+    """PostgreSQL takes texts of up to 1 GB."""
+    with opening(partial(Database, mariadb.url())) as opened:
+        notes = TableNotes(opened(), lambda: NOW)
+        with pytest.raises(StorageError, match="max_allowed_packet"):
+            notes.update("note.md", lambda _: "x" * 20_000_000)
+        notes.update("note.md", lambda _: "small")
+        assert notes.read("note.md") == "small"
