@@ -13,6 +13,7 @@ from typing import IO, Any, TypeVar
 
 from pydantic import TypeAdapter
 
+from langchain_memengine.engine.remembering import MAX_SOURCE_CHARS
 from langchain_memengine.errors import ConfigurationError, ScopeError
 from langchain_memengine.retrieval import visibility
 from langchain_memengine.retrieval.documents import document_uri
@@ -37,7 +38,6 @@ _MAX_NAME_CHARS = 1024
 _MAX_CHARS = {
     **dict.fromkeys(("id", "target_id", "old_id", "new_id", "kept_id", "commit_id", "parents"), 64),
     "thread_id": 255,
-    "source": 1024,
     "kind": 32,
 }
 _MAX_NUMBER = 2**31 - 1
@@ -65,8 +65,8 @@ def record_of(line: Mapping[str, Any]) -> tuple[MemoryRecord, RecordPast]:
         ScopeError: It claims more trust than its origin has.
     """
     record = _typed(MemoryRecord, line["record"])
-    if not record.text.strip():
-        raise ValueError("no words")
+    if not record.text.strip() or len(record.source) > MAX_SOURCE_CHARS:
+        raise ValueError("no words, or too long a source")
     # Users' own ids are hashes: no personal record may stand where a shared one could be named.
     if not (_HASHED_ID if record.scope == "personal" else _ANY_ID).fullmatch(record.id):
         raise ValueError("no id of a record")

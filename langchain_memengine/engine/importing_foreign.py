@@ -6,10 +6,10 @@ import hashlib
 
 from langchain_memengine.engine.import_tally import ImportTally
 from langchain_memengine.engine.reading_records import MAX_ID_CHARS, record_id
-from langchain_memengine.engine.remembering import Remembering
+from langchain_memengine.engine.remembering import MAX_SOURCE_CHARS, Remembering
 from langchain_memengine.errors import ConfigurationError, ScopeError
 from langchain_memengine.retrieval import visibility
-from langchain_memengine.retrieval.documents import document_uri
+from langchain_memengine.retrieval.documents import MAX_THREAD_CHARS, document_uri
 from langchain_memengine.retrieval.sources import TextChunks
 from langchain_memengine.storage import (
     exports,
@@ -65,7 +65,7 @@ class ForeignImporting(Remembering):
             metadata={**one.metadata, **told},
             origin="app",
             trust="unverified",
-            source=f"{system}:{one.id}"[:1024],
+            source=f"{system}:{one.id}"[:MAX_SOURCE_CHARS],
             actor=actor,
         )
         return True
@@ -82,7 +82,9 @@ class ForeignImporting(Remembering):
             owner=owner,
             origin=origin,
             trust=trust,
-            thread_id=None if one.thread_id is None else clean_text(one.thread_id)[:255],
+            thread_id=None
+            if one.thread_id is None
+            else clean_text(one.thread_id)[:MAX_THREAD_CHARS],
             event_at=one.at or self._clock(),
             metadata=clean_metadata({**one.metadata, "role": one.role}),
         )

@@ -252,6 +252,15 @@ def test_a_conversation_is_taken_in_once_and_only_as_its_own_tables_hold_it(engi
     assert other.restore("t") == said
 
 
+def test_a_conversation_with_a_long_id_comes_back(engine, other):
+    said, thread = [HumanMessage("tea at four", id="1")], "ы" * 255
+    engine.archive.commit(thread, "", "archive", said, owner=engine.actor.user_id, now=START)
+    report = other.import_(io.StringIO(exported(engine)))
+    assert report.skipped == {}
+    assert other.restore(thread) == said
+    assert texts(other.search("tea", thread_id=thread)) == ["tea at four"]
+
+
 def test_any_line_end_within_words_comes_back(engine, other):
     text = "one\u2028two\x85three\x0bfour\rfive\nsix"
     record = engine.remember(text, actor=ALICE)
