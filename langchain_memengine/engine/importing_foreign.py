@@ -82,9 +82,7 @@ class ForeignImporting(Remembering):
             owner=owner,
             origin=origin,
             trust=trust,
-            thread_id=None
-            if one.thread_id is None
-            else clean_text(one.thread_id)[:MAX_THREAD_CHARS],
+            thread_id=clean_text(one.thread_id or "")[:MAX_THREAD_CHARS] or None,
             event_at=one.at or self._clock(),
             metadata=clean_metadata({**one.metadata, "role": one.role}),
         )
