@@ -28,6 +28,8 @@ class DocumentKeeping(Writing):
     ) -> list[str]:
         """Remember documents as :meth:`add_documents` does, all or none, and their whole texts.
 
+        Of those with the same id the last one counts.
+
         Returns:
             The ids of those that were kept: blank texts are not.
 
@@ -42,13 +44,15 @@ class DocumentKeeping(Writing):
             [document.id for document in new],
         )
         pieces = self._pieces(given, scope, actor)
+        last = dict(pieces)
         kept = {
-            source: Original(document.text, document.metadata)
-            for document, (source, chunks) in zip(given, pieces, strict=True)
-            if chunks
+            source: document
+            for document, (source, _) in zip(given, pieces, strict=True)
+            if last[source]
         }
-        self._indexer.put_with(dict(pieces), lambda tx: originals.put(tx, kept))
-        return [document.id for document, (_, chunks) in zip(given, pieces, strict=True) if chunks]
+        whole = {source: Original(one.text, one.metadata) for source, one in kept.items()}
+        self._indexer.put_with(last, lambda tx: originals.put(tx, whole))
+        return [document.id for document in kept.values()]
 
     def kept_documents(
         self, ids: Sequence[str], *, quarantined: bool = False, actor: Actor | None = None
