@@ -1,4 +1,4 @@
-"""Open Chroma in a process of its own, and tell what its collections hold.
+"""Ask a Chroma what its collections hold: an embedded one in a process of its own.
 
     python -m langchain_memengine.retrieval.chroma_probe < questions.json
 
@@ -57,9 +57,8 @@ class Answer(BaseModel):
 
 
 class _Task(BaseModel):
-    home: Path | None = None
-    database: str = ""
-    server: ChromaServer | None = None
+    home: Path
+    database: str
     questions: dict[str, Question]
 
 
@@ -79,17 +78,24 @@ def probe(
     Args:
         location: A folder whose index lock this process holds, or a server.
         questions: By name of the collection; those that are not there are left out.
-        seconds: Time limit.
+        seconds: Time limit of a folder; a server has that of its client.
 
     Raises:
-        StorageError: The process that asked was killed, crashed, failed or took too long.
+        StorageError: The process that asked was killed, crashed, failed or took too long, or the
+            server does not answer.
     """
     if isinstance(location, ChromaFolder):
-        where: Path | ChromaServer = location.home
-        task = _Task(home=location.home, database=location.database, questions=dict(questions))
-    else:
-        where = location
-        task = _Task(server=location, questions=dict(questions))
+        return _asked_elsewhere(location, questions, seconds)
+    try:
+        return _ask(location, questions)
+    except Exception as error:
+        raise StorageError(f"Chroma at {location} failed: {error!r}.") from error
+
+
+def _asked_elsewhere(
+    folder: ChromaFolder, questions: Mapping[str, Question], seconds: float
+) -> dict[str, Answer]:
+    task = _Task(home=folder.home, database=folder.database, questions=dict(questions))
     package = str(Path(__file__).parents[2])
     paths = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
     try:
@@ -103,11 +109,13 @@ def probe(
         )
         return _ANSWERS.validate_json(done.stdout)
     except subprocess.TimeoutExpired as error:
-        raise StorageError(f"Chroma at {where} did not answer in {seconds:.0f} seconds.") from error
+        raise StorageError(
+            f"Chroma at {folder.home} did not answer in {seconds:.0f} seconds."
+        ) from error
     except subprocess.CalledProcessError as error:
-        raise StorageError(f"Chroma at {where} failed: {_last_words(error)}.") from error
+        raise StorageError(f"Chroma at {folder.home} failed: {_last_words(error)}.") from error
     except (ValidationError, OSError) as error:
-        raise StorageError(f"Chroma at {where} could not be asked: {error}.") from error
+        raise StorageError(f"Chroma at {folder.home} could not be asked: {error}.") from error
 
 
 def _last_words(error: subprocess.CalledProcessError) -> str:
@@ -118,10 +126,6 @@ def _last_words(error: subprocess.CalledProcessError) -> str:
 
 
 def _answer(task: _Task) -> dict[str, Answer]:
-    if task.server is not None:
-        return _ask(task.server, task.questions)
-    if task.home is None:
-        return {}
     folder = ChromaFolder(task.home, task.database)
     changes = chroma_folder.newest_change(task.home, task.database)
     generation = folder.begin()
@@ -132,19 +136,22 @@ def _answer(task: _Task) -> dict[str, Answer]:
 
 def _ask(location: Path | ChromaServer, questions: Mapping[str, Question]) -> dict[str, Answer]:
     client = chroma_client.connect(location)
-    there = {collection.name for collection in client.list_collections()}
-    answers = {}
-    for name in questions.keys() & there:
-        collection = chroma_client.collection(client, name)
-        answers[name] = Answer(
-            count=collection.count(),
-            metadata=dict(collection.metadata or {}),
-            nearest={
-                num: _nearest(collection, vector) for num, vector in questions[name].vectors.items()
-            },
-        )
-    chroma_client.disconnect(client)
-    return answers
+    try:
+        there = {collection.name for collection in client.list_collections()}
+        return {
+            name: _answer_of(chroma_client.collection(client, name), questions[name])
+            for name in questions.keys() & there
+        }
+    finally:
+        chroma_client.disconnect(client)
+
+
+def _answer_of(collection: Any, question: Question) -> Answer:
+    return Answer(
+        count=collection.count(),
+        metadata=dict(collection.metadata or {}),
+        nearest={num: _nearest(collection, vector) for num, vector in question.vectors.items()},
+    )
 
 
 def _nearest(collection: Any, vector: Sequence[float]) -> list[int]:

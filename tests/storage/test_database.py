@@ -39,7 +39,7 @@ def test_times_come_back_to_the_millisecond(moment):
 
 
 def test_read_only_makes_no_file(path):
-    with pytest.raises(StorageError, match=r"store\.sqlite and read_only"):
+    with pytest.raises(StorageError, match=r"store\.sqlite, and who only reads makes none"):
         open_store(path, read_only=True)
     assert not path.exists()
 
