@@ -174,7 +174,9 @@ class Consolidating(NoteKeeping, Remembering):
         """
         from langchain_memengine.knowledge import untold
         from langchain_memengine.knowledge.consolidation_report import digest
-        from langchain_memengine.workspace.notes import append_digest
+        from langchain_memengine.workspace.entries import (
+            append_digest,
+        )
 
         for owner in sorted({one.owner for one in done} | ({""} if pinned else set())):
             own = [one for one in done if one.owner == owner]

@@ -12,13 +12,15 @@ from typing import IO, Any, get_args
 from langchain_memengine.errors import ConfigurationError, ScopeError
 from langchain_memengine.retrieval import visibility
 from langchain_memengine.retrieval.documents import document_uri
+from langchain_memengine.storage.record_json import (
+    record_from_json,
+    revision_from_json,
+    supersession_from_json,
+)
 from langchain_memengine.storage.record_values import (
     MemoryRecord,
     Revision,
     Supersession,
-    record_from_json,
-    revision_from_json,
-    supersession_from_json,
 )
 from langchain_memengine.text.chunking import is_genuine
 from langchain_memengine.text.sanitize import clean_metadata

@@ -11,7 +11,9 @@ from langchain_memengine.retrieval import visibility
 from langchain_memengine.types import (
     Fact,
 )
-from langchain_memengine.workspace.notes import Workspace
+from langchain_memengine.workspace.entries import (
+    Workspace,
+)
 
 
 class NoteKeeping(EngineParts):

@@ -14,10 +14,10 @@ from langchain_memengine.answers import (
     Hit,
     SearchResult,
 )
-from langchain_memengine.config import Ranking, ranking_named
 from langchain_memengine.engine.reading_records import sources_named
 from langchain_memengine.engine.writing import Writing
 from langchain_memengine.errors import ConfigurationError, MemEngineError
+from langchain_memengine.rankings import Ranking, ranking_named
 from langchain_memengine.retrieval import visibility
 from langchain_memengine.retrieval.explain import explain
 from langchain_memengine.retrieval.file_reader import MANY_FILES
@@ -32,9 +32,11 @@ from langchain_memengine.types import (
     Filter,
 )
 from langchain_memengine.workspace.blank_memory import is_untouched
+from langchain_memengine.workspace.entries import (
+    Workspace,
+)
 from langchain_memengine.workspace.files import UnreadableFileError
 from langchain_memengine.workspace.layout import memory_names
-from langchain_memengine.workspace.notes import Workspace
 
 SYNC_PATIENCE_SECONDS = 0.25
 """Wait for a sync that somebody else began, at most, before a search does without."""

@@ -18,8 +18,11 @@ from langchain_memengine.text.suspicion import suspicion
 from langchain_memengine.types import (
     Fact,
 )
+from langchain_memengine.workspace.entries import (
+    inert,
+    new_lines,
+)
 from langchain_memengine.workspace.layout import DAILY_DIR, MEMORY_FILE, daily_date
-from langchain_memengine.workspace.notes import inert, new_lines
 from langchain_memengine.workspace.renderings import without_rendered
 
 DECISION_MARKERS = ("decision", "decided")

@@ -10,7 +10,7 @@ from langchain_memengine.answers import (
     Explanation,
     Hit,
 )
-from langchain_memengine.config import Ranking
+from langchain_memengine.rankings import Ranking
 from langchain_memengine.retrieval.hit_rows import read_hits
 from langchain_memengine.retrieval.query import Query, RankedView, Stopwatch
 from langchain_memengine.retrieval.search import Searcher

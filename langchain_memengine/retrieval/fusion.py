@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from langchain_memengine.config import Ranking
+from langchain_memengine.rankings import Ranking
 from langchain_memengine.retrieval.blas_threads import ONE_BLAS_THREAD
 from langchain_memengine.retrieval.decay import Floats, rescore
 

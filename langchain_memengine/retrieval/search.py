@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langchain_memengine.answers import SearchResult
-from langchain_memengine.config import MemEngineConfig, Ranking
+from langchain_memengine.config import MemEngineConfig
 from langchain_memengine.errors import EmbeddingError, StorageError
+from langchain_memengine.rankings import Ranking
 from langchain_memengine.retrieval import fusion, legs
 from langchain_memengine.retrieval.chroma_follower import ChromaFollower
 from langchain_memengine.retrieval.embedding_cache import EmbeddingCache

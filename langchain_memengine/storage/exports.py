@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, Table, or_, select, true
+from sqlalchemy import ColumnElement, Table, select, true
 
 from langchain_memengine.storage import chunks as chunk_rows
 from langchain_memengine.storage import kept
@@ -24,7 +24,7 @@ from langchain_memengine.storage.schema import (
     experiences,
     jobs,
 )
-from langchain_memengine.storage.statements import batches, begins_with
+from langchain_memengine.storage.statements import any_of, batches, begins_with
 
 
 class ExportedMessage(NamedTuple):
@@ -45,7 +45,7 @@ def texts(
         chunk_rows.STORED.where(
             chunks.c.store_id == tx.store_id,
             chunks.c.partition_key.in_(list(partitions)),
-            or_(*(begins_with(chunks.c.source, prefix) for prefix in prefixes)),
+            any_of(begins_with(chunks.c.source, prefix) for prefix in prefixes),
         ).order_by(chunks.c.source, chunks.c.ord, chunks.c.num)
     )
     for source, found in groupby(map(StoredChunk._make, rows), key=lambda chunk: chunk.source):

@@ -80,6 +80,7 @@ class HidingContract:
         with database.read() as tx:
             found = hidden_chunks.candidates(tx, "shared", ["doc:", "file:"])
             assert [one.id for one in found] == ["a", "b"]
+            assert hidden_chunks.candidates(tx, "shared", ["DOC:"]) == []
             assert hidden_chunks.partitions(tx) == ["personal/ann", "shared"]
         with database.write() as tx:
             hidden_chunks.put(tx, [("b", BEHIND_A), ("a", Hiding("gone", NOW))])

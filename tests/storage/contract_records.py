@@ -17,6 +17,10 @@ from langchain_memengine.storage import (
     revisions,
     supersessions,
 )
+from langchain_memengine.storage.record_json import (
+    record_from_json,
+    revision_from_json,
+)
 from langchain_memengine.storage.record_values import (
     MemoryRecord,
     Quarantine,
@@ -24,8 +28,6 @@ from langchain_memengine.storage.record_values import (
     RecordState,
     Revision,
     Supersession,
-    record_from_json,
-    revision_from_json,
 )
 from langchain_memengine.types import (
     Chunk,
@@ -69,6 +71,7 @@ class RecordContract:
             rest = records.page(tx, [ANN], RecordFilter(), after=first[-1], limit=3)
             assert [one.id for one in [*first, *rest]] == ["4", "2", "3", "0", "1"]
             assert records.page(tx, [("global", "")], RecordFilter(), limit=3) == []
+            assert records.page(tx, [], RecordFilter(), limit=3) == []
 
     def test_what_is_quarantined_is_known_by_its_sources(self, database):
         exact, prefix = (
