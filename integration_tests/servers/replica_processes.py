@@ -34,7 +34,7 @@ def vectors_on_server(engine: MemoryEngine) -> int:
     """Let an engine fill the Chroma server; return how many vectors that has."""
     engine.search("tea")
     engine.wait_for_chroma()
-    index, _ = engine._chroma
+    index, _ = engine._derived.chroma
     ((key, _),) = index._built.items()
     return index._collections.known(*key).count()
 
@@ -78,7 +78,7 @@ def search_texts(folder: Path, name: str) -> None:
     root = folder / name if name.startswith("disk") else None
     searches = 0
     with engine_of(folder, root) as engine:
-        write(folder, "epochs", engine._epoch(None))
+        write(folder, "epochs", engine._derived._epoch())
         write(folder, "ready", name)
         while not (folder / WRITTEN).exists():
             _, gone = living(folder)

@@ -20,7 +20,7 @@ from langchain_memengine.errors import ConfigurationError, NotFoundError
 from langchain_memengine.retrieval import visibility
 from langchain_memengine.retrieval.filters import source_condition
 from langchain_memengine.retrieval.recall import Recalled
-from langchain_memengine.storage import chunks, quarantines
+from langchain_memengine.storage import quarantines, stored_chunks
 from langchain_memengine.storage import sessions as session_rows
 from langchain_memengine.storage.chunk_values import StoredChunk
 from langchain_memengine.storage.database import Database
@@ -172,7 +172,7 @@ class MemorySessions:
         ids = [recorded["id"] for recorded in recall.hits]
         with self._database.read() as tx:
             aside = quarantines.hidden_sources(tx)
-            found = chunks.by_ids(tx, ids, partitions=partitions, now=self._clock())
+            found = stored_chunks.by_ids(tx, ids, partitions=partitions, now=self._clock())
         stored = {one: chunk for one, chunk in found.items() if chunk.source not in aside}
         gone = [recorded for recorded in recall.hits if recorded["id"] not in stored]
         return SearchResult(

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from datetime import datetime
 
 from langchain_memengine.config import MemEngineConfig
-from langchain_memengine.storage.database import Database, LazyDatabase
+from langchain_memengine.storage.database import Database
 from langchain_memengine.storage.graph_schema import GRAPH
+from langchain_memengine.storage.lazy_database import LazyDatabase
 from langchain_memengine.workspace.layout import Layout
 
 GRAPH_FILE = "kg.sqlite"

@@ -161,6 +161,8 @@ def _nearest(collection: Any, vector: Sequence[float]) -> list[int]:
 
 def main() -> None:
     """Answer the questions on standard input on standard output."""
+    # Where this is installed, what Chroma imports makes a parser of addresses of it, for a second.
+    sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]
     answers = _answer(_Task.model_validate_json(sys.stdin.buffer.read()))
     sys.stdout.write(json.dumps({name: a.model_dump() for name, a in answers.items()}))
 

@@ -7,8 +7,9 @@ import pytest
 from sqlalchemy import insert
 
 from langchain_memengine.errors import SchemaVersionError, StorageError
-from langchain_memengine.storage import access, chunks, documents, embeddings, files
-from langchain_memengine.storage.database import Counters, Database
+from langchain_memengine.storage import access, chunks, documents, embeddings, files, stored_chunks
+from langchain_memengine.storage.change_counters import Counters
+from langchain_memengine.storage.database import Database
 from langchain_memengine.storage.documents import StoredDocument, TableNotes
 from langchain_memengine.storage.files import IndexedFile
 from langchain_memengine.storage.migrations import MIGRATIONS, check, migrate
@@ -206,7 +207,7 @@ class StoresContract:
             assert len(chunks.removed_nums(tx, "shared", after_seq=0)) == 1
         with a.read() as tx:
             assert chunks.removed_nums(tx, "shared", after_seq=0) == []
-            assert chunks.by_id(tx, same.id, partitions=["shared"]).chunk == same
+            assert stored_chunks.by_id(tx, same.id, partitions=["shared"]).chunk == same
             assert list(access.counts_of_partition(tx, "shared").values()) == [3]
             assert embeddings.count_chunks(tx, "m") == 1
 

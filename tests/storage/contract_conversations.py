@@ -15,7 +15,7 @@ from langchain_memengine.storage import (
     schema,
     sessions,
 )
-from langchain_memengine.storage.database import Counters
+from langchain_memengine.storage.change_counters import Counters
 from langchain_memengine.storage.messages import ArchivedMessage, StoredMessage
 from langchain_memengine.storage.sessions import Session, SessionRecall
 from langchain_memengine.types import (

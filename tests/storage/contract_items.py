@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from langchain_memengine.storage import chunks, originals, store_items
+from langchain_memengine.storage import originals, store_items, stored_chunks
 from langchain_memengine.storage.item_values import StoredItem, root_of
 from langchain_memengine.storage.originals import Original
 from langchain_memengine.types import (
@@ -103,7 +103,7 @@ class ItemContract:
                 short.source: replace(short, expires_at=NOW + ttl),
                 forever.source: forever,
             }
-            stored = chunks.by_id(tx, chunk.id, partitions=["shared"])
+            stored = stored_chunks.by_id(tx, chunk.id, partitions=["shared"])
             assert stored.provenance.expires_at == NOW + ttl
         assert self.changes(database) == seq  # no index has to follow
 
