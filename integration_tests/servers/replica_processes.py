@@ -10,11 +10,13 @@ import random
 import time
 from pathlib import Path
 
-from integration_tests.reliability.engine_processes import IMPORTED_LATE
 from integration_tests.reliability.processes import serve, wait_for, write
 from langchain_memengine.engine.memory_engine import MemoryEngine
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine
+
+IMPORTED_LATE = ("chromadb", "psycopg", "sqlalchemy.dialects.postgresql.psycopg")
+"""What an engine imports when it needs it; a fork need not, when it is here already."""
 
 SETTINGS = "settings.json"
 WRITTEN = "written"
@@ -110,7 +112,7 @@ def do_nightly(folder: Path, name: str) -> None:
 
 
 if __name__ == "__main__":
-    for module in (*IMPORTED_LATE, "psycopg", "sqlalchemy.dialects.postgresql.psycopg"):
+    for module in IMPORTED_LATE:
         importlib.import_module(module)
     os.environ.pop("CHROMA_API_KEY", None)
     serve({"write": write_texts, "search": search_texts, "night": do_nightly})
