@@ -48,11 +48,17 @@ class VectorMatrix:
     """Normalised vectors of the documents in the slots of a partition.
 
     Slots without a vector are allowed: their embedding is still to come, or could not be made.
+
+    Attributes:
+        copies: How often the vectors that a mask lets pass were put side by side.
     """
 
     def __init__(self) -> None:
+        self.copies = 0
         self._room: FloatArray | None = None  # shape (capacity, dimension)
         self._present = GrowingArray(np.bool_)
+        self._asked: NDArray[np.int64] | None = None  # slots of the mask before
+        self._copy: FloatArray | None = None  # of their vectors
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
@@ -95,10 +101,12 @@ class VectorMatrix:
             self._room = np.zeros((len(self._present), vectors.shape[1]), np.float32)
         self._room[slots] = vectors
         self._present.values[slots] = True
+        self._asked = None
 
     def remove(self, slots: Sequence[int]) -> None:
         """Forget the vectors of these slots."""
         self._present.values[list(slots)] = False
+        self._asked = None
 
     def cosines(self, query: FloatArray) -> FloatArray:
         """Return the cosine of every slot with a normalised query; ``NO_COSINE`` if it has none."""
@@ -121,13 +129,27 @@ class VectorMatrix:
         return cosines
 
     def cosines_among(self, query: FloatArray, mask: NDArray[np.bool_]) -> FloatArray:
-        """Return the cosine of every slot that a mask lets pass; ``NO_COSINE`` for the others."""
-        slots = np.flatnonzero(mask)
+        """Return the cosine of every slot that a mask lets pass; ``NO_COSINE`` for the others.
+
+        A mask that lets few pass and comes twice in a row gets a copy of their vectors, until
+        another one comes: whoever searches one project need not pick them out each time.
+        """
+        slots = np.flatnonzero(mask & self._present.values)
         if len(slots) > _FEW * len(mask):
             return np.where(mask, self.cosines(query), np.float32(NO_COSINE))
         cosines = np.full(len(mask), NO_COSINE, np.float32)
-        cosines[slots] = self.cosines_of(slots, query)
+        copy = self._copy_of(slots)
+        cosines[slots] = self.cosines_of(slots, query) if copy is None else np.vecdot(copy, query)
         return cosines
+
+    def _copy_of(self, slots: NDArray[np.int64]) -> FloatArray | None:
+        """Return the vectors of these slots, if they were asked for just before, too."""
+        if self._room is None or self._asked is None or not np.array_equal(slots, self._asked):
+            self._asked, self._copy = slots, None
+        elif self._copy is None:
+            self._copy = self._room[slots]
+            self.copies += 1
+        return self._copy
 
     def rows(self, slots: NDArray[np.int64]) -> FloatArray:
         """Return the vectors of some slots, zeros where there is none; shape (n, dimension)."""

@@ -182,20 +182,32 @@ def test_a_filter_that_keeps_few_reads_their_vectors_only(monkeypatch):
     assert read == [15, 100]
 
 
+def test_only_a_mask_that_comes_twice_in_a_row_and_lets_few_pass_gets_a_copy():
+    matrix, asked = matrix_of(unit(1, 100)), unit(2)[0]
+    few, others, many = np.arange(100) < 15, np.arange(100) >= 85, np.arange(100) < 16
+    masks = [(few, 0), (others, 0), (few, 0), (few, 1), (few, 1), (many, 1), (many, 1), (few, 1)]
+    for mask, copies in [*masks, (others, 1), (few, 1), (few, 2)]:
+        expected, found = among(matrix, mask, asked)
+        assert found == expected
+        assert matrix.copies == copies
+
+
 def test_a_mask_sees_what_was_put_and_removed_since():
     matrix, asked = matrix_of(unit(1, 64)), unit(2)[0]
     mask = np.arange(64) < 4
+    matrix.cosines_among(asked, mask)
     before = matrix.cosines_among(asked, mask).tolist()
     matrix.put(np.asarray([1]), unit(9))
+    assert matrix.cosines_among(asked, mask)[1] != before[1]
+    matrix.cosines_among(asked, mask)
     matrix.remove([2])
     expected, found = among(matrix, mask, asked)
     assert found == expected
-    assert (found[0], found[2]) == (before[0], NO_COSINE)
-    assert found[1] != before[1]
+    assert (found[0], found[2], matrix.copies) == (before[0], NO_COSINE, 2)
 
 
 def test_no_mask_finds_vectors_in_a_matrix_without_any():
     matrix = VectorMatrix()
     matrix.grow_to(3)
-    for mask in (np.ones(3, np.bool_), np.zeros(3, np.bool_)):
+    for mask in (np.ones(3, np.bool_), np.zeros(3, np.bool_), np.zeros(3, np.bool_)):
         assert among(matrix, mask, query(X)) == ([NO_COSINE] * 3,) * 2
