@@ -4,8 +4,10 @@ A test gives them by ``record_property("figures", (what, {unit: number, …}))``
 row are added up. They are also written to the file that ``MEMENGINE_FIGURES`` names.
 """
 
+import gc
 import json
 import os
+import warnings
 from collections import Counter
 from pathlib import Path
 
@@ -30,6 +32,13 @@ pytest.register_assert_rewrite(
 SOCKETS_OF_CHROMA = (
     "ignore:Exception ignored in. <socket.socket:pytest.PytestUnraisableExceptionWarning"
 )
+
+
+def pytest_sessionfinish() -> None:
+    """Collect what is left of them while nobody takes it for a failure."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "unclosed <socket", ResourceWarning)
+        gc.collect()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
