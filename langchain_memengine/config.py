@@ -137,8 +137,9 @@ class MemEngineConfig(BaseModel):
     embedding_attempts: int = Field(4, ge=1, description="Tries of a call that may succeed later.")
     maintain_indexes: bool = Field(
         default=True,
-        description="Write the derived index files, if no other engine does; if false, follow the "
-        "database in memory. `memengine worker` leaves them to engines that search.",
+        description="Write the derived index files, if no other engine does, or once that has "
+        "ended; if false, follow the database in memory. `memengine worker` leaves them to engines "
+        "that search.",
     )
     worker: Literal["auto", "off"] = Field(
         "auto",

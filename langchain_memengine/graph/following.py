@@ -7,10 +7,12 @@ from datetime import datetime
 
 from langchain_memengine.retrieval import documents, visibility
 from langchain_memengine.retrieval.name_index import NameIndex
+from langchain_memengine.retrieval.standing import silenced
 from langchain_memengine.storage import chunk_ids, graph, graph_meta, job_rows, jobs
 from langchain_memengine.storage.chunk_values import partition_key
-from langchain_memengine.storage.database import Database, LazyDatabase
+from langchain_memengine.storage.database import Database
 from langchain_memengine.storage.graph_jobs import SYNC_KEY, skipped, sync_job
+from langchain_memengine.storage.lazy_database import LazyDatabase
 from langchain_memengine.types import (
     Actor,
 )
@@ -34,6 +36,7 @@ class GraphFollowing:
         self._names = names
         self._clock = clock
         self._actor = actor
+        self._silent: tuple[tuple[int, int], frozenset[str]] = ((0, 0), frozenset())
 
     def forget_evidence(self, ids: Sequence[str], *, actor: Actor | None = None) -> int:
         """Forget what memories told, by their ids; return how many the graph had heard of.
@@ -115,6 +118,15 @@ class GraphFollowing:
     def _synced(self) -> Database:
         self.sync()
         return self._store.get()
+
+    def _silenced(self) -> frozenset[str]:
+        """Return the evidence that tells nothing now, see :func:`silenced`."""
+        with self._state.read() as tx:
+            counters = tx.counters()
+            state = counters.changes, counters.commits
+            if self._silent[0] != state:
+                self._silent = state, silenced(tx)
+            return self._silent[1]
 
     def _readable(self, actor: Actor | None) -> tuple[str, ...]:
         return visibility.readable_partitions(actor or self._actor)

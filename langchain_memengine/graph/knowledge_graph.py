@@ -50,7 +50,7 @@ class KnowledgeGraph(GraphLearning):
             EmbeddingError: The embedder failed.
         """
         readable, wanted = self._readable(actor), clean_text(name)
-        database, key, aside = self._synced(), entity_key(wanted), self._set_aside()
+        database, key, aside = self._synced(), entity_key(wanted), self._silenced()
         with database.read() as tx:
             found = graph_reading.search_names(
                 tx, wanted, partitions=readable, limit=limit, aside=aside
@@ -96,7 +96,7 @@ class KnowledgeGraph(GraphLearning):
             NotFoundError: No entity is called so, as far as the actor may know.
         """
         documents.require_list("names", names)
-        readable, at, aside = self._readable(actor), self._at(as_of), self._set_aside()
+        readable, at, aside = self._readable(actor), self._at(as_of), self._silenced()
         with self._synced().read() as tx:
             ids = [one for name in names for one in _ids(tx, name, readable, aside)]
             found = graph_reading.around(
@@ -119,7 +119,7 @@ class KnowledgeGraph(GraphLearning):
         Raises:
             NotFoundError: An entity is not there, as far as the actor may know.
         """
-        readable, at, aside = self._readable(actor), self._at(as_of), self._set_aside()
+        readable, at, aside = self._readable(actor), self._at(as_of), self._silenced()
         with self._synced().read() as tx:
 
             def steps(ids: Sequence[str]) -> Sequence[Relation]:
@@ -146,7 +146,7 @@ class KnowledgeGraph(GraphLearning):
 
     def counts(self, *, actor: Actor | None = None) -> GraphCounts:
         """Return how much of the graph an actor may see, whenever it holds."""
-        aside = self._set_aside()
+        aside = self._silenced()
         with self._synced().read() as tx:
             return graph.counts(tx, partitions=self._readable(actor), aside=aside)
 
@@ -155,14 +155,10 @@ class KnowledgeGraph(GraphLearning):
 
         ``add_triples(exported["relations"])`` reads them back.
         """
-        readable, aside = self._readable(actor), self._set_aside()
+        readable, aside = self._readable(actor), self._silenced()
         with self._synced().read() as tx:
             relations = list(graph_reading.relations_of(tx, partitions=readable, aside=aside))
         return {"relations": [as_json(one) for one in self._standing(relations, aside)]}
-
-    def _set_aside(self) -> frozenset[str]:
-        with self._state.read() as tx:
-            return chunk_ids.set_aside(tx)
 
     def _standing(
         self, relations: Sequence[Relation], aside: Collection[str], at: datetime | None = None
@@ -171,7 +167,7 @@ class KnowledgeGraph(GraphLearning):
 
         Args:
             relations: What the graph was told.
-            aside: Evidence that is quarantined.
+            aside: Evidence that tells nothing.
             at: Only what holds at this time.
         """
         told = sorted({one for relation in relations for one in relation.evidence})

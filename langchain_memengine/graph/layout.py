@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,6 +11,8 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 _ROUNDS = 150
+_SPACING = 150  # pixels that one node has to itself, each way, about
+_EDGE = 110  # pixels of a short edge
 
 
 def force_layout(count: int, edges: Sequence[tuple[int, int]]) -> Floats:
@@ -36,6 +39,25 @@ def force_layout(count: int, edges: Sequence[tuple[int, int]]) -> Floats:
         length = np.maximum(np.linalg.norm(moved, axis=1, keepdims=True), 1e-9)
         places = places + moved / length * np.minimum(length, heat)
     return _in_unit_square(places)
+
+
+def side_for(places: Floats, edges: Sequence[tuple[int, int]]) -> float:
+    """Return how many pixels the unit square is wide, so that a picture can be read.
+
+    The more nodes, the more; and so much that nearly all edges have room for an arrow and a label,
+    unless that would take three times as much.
+
+    Args:
+        places: In the unit square, shape (count, 2).
+        edges: Pairs of node numbers.
+    """
+    side = _SPACING * max(1.0, 1.3 * math.sqrt(len(places)))
+    pairs = np.asarray([pair for pair in edges if pair[0] != pair[1]], np.int64).reshape(-1, 2)
+    if not len(pairs):
+        return side
+    lengths = np.linalg.norm(places[pairs[:, 0]] - places[pairs[:, 1]], axis=1)
+    short = max(float(np.quantile(lengths, 0.1)), 1e-9)
+    return max(side, min(_EDGE / short, 3 * side))
 
 
 def _push(places: Floats) -> Floats:

@@ -5,26 +5,35 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
 
-from langchain_memengine.graph.layout import force_layout
-from langchain_memengine.storage.graph_values import Entity, Relation, Subgraph
+from langchain_memengine.graph.labelling import (
+    LABEL_SIZE,
+    NAME_SIZE,
+    Direction,
+    Place,
+    anchored,
+    beside_line,
+    free_sides,
+    text_width,
+)
+from langchain_memengine.graph.layout import force_layout, side_for
+from langchain_memengine.storage.graph_values import Entity, Subgraph
 
-Place = tuple[float, float]
-
-_SPACING = 150  # pixels that one entity has to itself, each way, about
-_MARGIN = 90
+_WIDER = 1.3  # texts are wider than high, so places are further apart that way
+_MARGIN = 20
 _RADIUS = 9
+_LOOP = 44  # how far a relation of an entity with itself goes out
 _LABEL_CHARS = 28
 _HOVER_CHARS = 200
 _COLOURS = ("#3b6ea5", "#b5562f", "#4a8a4f", "#8a5a9e", "#a58a2b", "#3a8c8c", "#a34b6b", "#6b6b6b")
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 _STYLE = (
-    "text{font:12px system-ui,sans-serif;fill:#222}"
-    ".label{font-size:10px;fill:#555}"
+    f"text{{font:{NAME_SIZE}px system-ui,sans-serif;fill:#222}}"
+    f".label{{font-size:{LABEL_SIZE}px;fill:#555}}"
     "text{paint-order:stroke;stroke:#fff;stroke-width:3px}"
     ".relation path{stroke:#999;stroke-width:1.4;fill:none}"
     ".hop0{stroke:#222;stroke-width:3px}"
@@ -83,26 +92,34 @@ def _svg(subgraph: Subgraph, memories: Mapping[str, str]) -> str:
     entities = subgraph.entities
     number = {entity.id: place for place, entity in enumerate(entities)}
     edges = [(number[one.source.id], number[one.target.id]) for one in subgraph.relations]
-    side = _SPACING * max(1.0, math.sqrt(len(entities)) * 1.3)
-    places = [
-        (_MARGIN + x * side, _MARGIN + y * side)
-        for x, y in force_layout(len(entities), edges).tolist()
-    ]
-    width, height = (
-        round(max((place[axis] for place in places), default=_MARGIN) + _MARGIN) for axis in (0, 1)
-    )
+    unit = force_layout(len(entities), edges)
+    side = side_for(unit, edges)
+    margin = _MARGIN + _overhang(subgraph)
+    top = _MARGIN + _LOOP
+    places = [(margin + x * _WIDER * side, top + y * side) for x, y in unit.tolist()]
+    width = round(max((x for x, _ in places), default=margin) + margin)
+    height = round(max((y for _, y in places), default=top) + top)
     types = sorted({entity.type for entity in entities})
     colours = {kind: _COLOURS[place % len(_COLOURS)] for place, kind in enumerate(types)}
+    sides = free_sides(places, edges)
     drawn: Counter[tuple[int, int]] = Counter()
     parts = []
     for relation, (one, other) in zip(subgraph.relations, edges, strict=True):
         pair = (min(one, other), max(one, other))
-        parts.append(_edge(relation, places[one], places[other], drawn[pair], memories))
+        told = [memories.get(key, key)[:_HOVER_CHARS] for key in relation.evidence]
+        title = _text("\n".join([str(relation), *told]))
+        drawing = (
+            _loop(places[one], sides[one][1], drawn[pair], relation.type)
+            if one == other
+            else _edge(places[one], places[other], drawn[pair], relation.type)
+        )
+        parts.append(f'<g class="relation"><title>{title}</title>{drawing}</g>')
         drawn[pair] += 1
-    sides = _label_sides(places, edges)
     parts += [
-        _node(entity, place, side, colours[entity.type], is_asked=subgraph.hops.get(entity.id) == 0)
-        for entity, place, side in zip(entities, places, sides, strict=True)
+        _node(
+            entity, place, free[0], colours[entity.type], is_asked=subgraph.hops.get(entity.id) == 0
+        )
+        for entity, place, free in zip(entities, places, sides, strict=True)
     ]
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
@@ -114,36 +131,24 @@ def _svg(subgraph: Subgraph, memories: Mapping[str, str]) -> str:
     )
 
 
-def _label_sides(places: Sequence[Place], edges: Iterable[tuple[int, int]]) -> list[int]:
-    """Return where each name stands, 1 below and -1 above: where fewer relations arrive."""
-    pull = [0.0] * len(places)
-    for one, other in edges:
-        down = places[other][1] - places[one][1]
-        length = math.dist(places[one], places[other]) or 1.0
-        pull[one] += down / length
-        pull[other] -= down / length
-    return [-1 if one > 0 else 1 for one in pull]
+def _overhang(subgraph: Subgraph) -> float:
+    """Return how far a text may reach out to the side of the outermost entities."""
+    names = [text_width(_cut(one.name), NAME_SIZE) for one in subgraph.entities]
+    loops = [
+        _LOOP + text_width(_cut(one.type), LABEL_SIZE)
+        for one in subgraph.relations
+        if one.source.id == one.target.id
+    ]
+    return max([*names, *loops], default=0.0)
 
 
-def _edge(
-    relation: Relation,
-    start: Place,
-    end: Place,
-    earlier: int,
-    memories: Mapping[str, str],
-) -> str:
+def _edge(start: Place, end: Place, earlier: int, label: str) -> str:
     """Draw a relation; several between the same two bend away from each other."""
-    told = [memories.get(one, one)[:_HOVER_CHARS] for one in relation.evidence]
-    title = _text("\n".join([str(relation), *told]))
     (x1, y1), (x2, y2) = start, end
-    length = math.hypot(x2 - x1, y2 - y1)
-    if length < 1:
-        line = f'<path d="M{x1:.0f} {y1:.0f}c-40 -60 40 -60 0 0"/>'
-        return _group(title, line, x1, y1 - 48, relation.type)
+    length = math.dist(start, end) or 1.0
     dx, dy = (x2 - x1) / length, (y2 - y1) / length
-    bend = 44 * ((earlier + 1) // 2) * (1 if earlier % 2 else -1) if earlier else 0
-    if (x1, y1) > (x2, y2):
-        bend = -bend  # the same side, whichever way the relation leads
+    step = (earlier + 1) // 2 * (1 if earlier % 2 else -1)
+    bend = 44 * (-step if start > end else step)  # the same side, whichever way it leads
     half_x, half_y = (x1 + x2) / 2, (y1 + y2) / 2
     mid_x, mid_y = half_x - dy * bend, half_y + dx * bend
     x2, y2 = x2 - dx * (_RADIUS + 2), y2 - dy * (_RADIUS + 2)
@@ -151,36 +156,45 @@ def _edge(
         f'<path d="M{x1:.0f} {y1:.0f}Q{mid_x:.0f} {mid_y:.0f} {x2:.0f} {y2:.0f}" '
         'marker-end="url(#to)"/>'
     )
+    seen = (x1 + dx * _RADIUS, y1 + dy * _RADIUS)
+    off_x, off_y = beside_line(seen, (x2, y2), text_width(_cut(label), LABEL_SIZE))
     # The curve passes half-way between the line and the point that bends it.
-    y = (half_y + mid_y) / 2 - 3 + 13 * ((earlier + 1) // 2) * (1 if earlier % 2 else -1)
-    return _group(title, line, (half_x + mid_x) / 2, y, relation.type)
+    x, y = (half_x + mid_x) / 2 + off_x, (half_y + mid_y) / 2 + off_y + LABEL_SIZE / 3
+    return f"{line}{_label((x, y + 13 * step, 'middle'), label)}"
 
 
-def _group(title: str, line: str, x: float, y: float, label: str) -> str:
-    return (
-        f'<g class="relation"><title>{title}</title>{line}'
-        f'<text class="label" x="{x:.0f}" y="{y:.0f}" text-anchor="middle">'
-        f"{_short(label)}</text></g>"
+def _loop(place: Place, side: Direction, earlier: int, label: str) -> str:
+    """Draw a relation of an entity with itself, on a side where there is room."""
+    (x, y), (right, down) = place, side
+    out_x, out_y, wide_x, wide_y = right * 60, down * 60, down * 40, right * 40
+    line = (
+        f'<path d="M{x:.0f} {y:.0f}c{out_x - wide_x} {out_y - wide_y} '
+        f'{out_x + wide_x} {out_y + wide_y} 0 0"/>'
     )
+    away = _LOOP + 4 + (13 * earlier if down else 0)
+    x, y, anchor = anchored(place, side, away, LABEL_SIZE)
+    return f"{line}{_label((x, y + (0 if down else 13 * earlier), anchor), label)}"
 
 
-def _node(entity: Entity, place: Place, side: int, colour: str, *, is_asked: bool) -> str:
+def _label(where: tuple[float, float, str], text: str, kind: str = ' class="label"') -> str:
+    x, y, anchor = where
+    return f'<text{kind} x="{x:.0f}" y="{y:.0f}" text-anchor="{anchor}">{_text(_cut(text))}</text>'
+
+
+def _node(entity: Entity, place: Place, side: Direction, colour: str, *, is_asked: bool) -> str:
     x, y = place
-    baseline = y + _RADIUS + 13 if side > 0 else y - _RADIUS - 5
     others = f" ({', '.join(entity.aliases)})" if entity.aliases else ""
     kind = f"\n{entity.type}" if entity.type else ""
     asked = ' class="hop0"' if is_asked else ""
+    name = _label(anchored(place, side, _RADIUS + 5, NAME_SIZE), entity.name, "")
     return (
         f'<g class="entity"><title>{_text(entity.name + others + kind)}</title>'
-        f'<circle cx="{x:.0f}" cy="{y:.0f}" r="{_RADIUS}" fill="{colour}"{asked}/>'
-        f'<text x="{x:.0f}" y="{baseline:.0f}" text-anchor="middle">'
-        f"{_short(entity.name)}</text></g>"
+        f'<circle cx="{x:.0f}" cy="{y:.0f}" r="{_RADIUS}" fill="{colour}"{asked}/>{name}</g>'
     )
 
 
-def _short(text: str) -> str:
-    cut = text if len(text) <= _LABEL_CHARS else f"{text[: _LABEL_CHARS - 1]}…"
-    return _text(cut)
+def _cut(text: str) -> str:
+    return text if len(text) <= _LABEL_CHARS else f"{text[: _LABEL_CHARS - 1]}…"
 
 
 def _text(text: str) -> str:

@@ -21,8 +21,9 @@ from langchain_memengine.retrieval.query import Vantage
 from langchain_memengine.retrieval.record_chunks import record_source
 from langchain_memengine.retrieval.view import View
 from langchain_memengine.storage import commit_chunks, commits, quarantines, supersessions
+from langchain_memengine.storage.change_counters import Counters
 from langchain_memengine.storage.commits import Parents
-from langchain_memengine.storage.database import Counters, Transaction
+from langchain_memengine.storage.database import Transaction
 from langchain_memengine.storage.record_values import Quarantine, Supersession
 from langchain_memengine.text.heads import ancestors, split_heads
 
@@ -138,6 +139,12 @@ def hidden_commits(
             heads = {**heads, known[one].thread_id: split_heads(head or "")}
     off = _hidden(commits.parents_by_thread(tx, threads), heads)
     return wanted & _NOTHING.union(*off.values())
+
+
+def abandoned_commits(tx: Transaction) -> frozenset[str]:
+    """Return the memory commits that no conversation's newest branch follows."""
+    off = _hidden(commits.parents_by_thread(tx, None), commits.newest_heads(tx, None))
+    return _NOTHING.union(*off.values())
 
 
 def _superseded(

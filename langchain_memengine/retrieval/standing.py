@@ -5,11 +5,23 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 
-from langchain_memengine.retrieval.branches import hidden_commits
+from langchain_memengine.retrieval.branches import abandoned_commits, hidden_commits
 from langchain_memengine.retrieval.record_chunks import record_id, record_source
-from langchain_memengine.storage import chunk_ids, revisions, supersessions
+from langchain_memengine.storage import chunk_ids, commit_chunks, revisions, supersessions
 from langchain_memengine.storage.database import Transaction
 from langchain_memengine.storage.record_values import Supersession
+
+
+def silenced(tx: Transaction) -> frozenset[str]:
+    """Return what tells nothing, as long as that lasts.
+
+    Ids of chunks and URIs of texts that are quarantined, and ids of chunks that only an abandoned
+    branch of a conversation learnt.
+    """
+    if not tx.counters().commits:  # nothing was ever set aside or left on a branch
+        return frozenset()
+    abandoned = commit_chunks.ids_of_commits(tx, sorted(abandoned_commits(tx)))
+    return chunk_ids.set_aside(tx).union(abandoned)
 
 
 def told_until(
@@ -17,25 +29,17 @@ def told_until(
 ) -> dict[str, datetime | None]:
     """Return until when memories hold what they told, by their ids; ``None`` is for ever.
 
-    Left out is what is quarantined, and what only an abandoned branch of a conversation learnt.
-
     Args:
         tx: A view of the database.
         evidence: Ids of chunks; any other id is nobody's memory and holds for ever.
-        aside: Ids and sources of what is quarantined.
+        aside: What :func:`silenced` returned; it is left out.
     """
-    if not tx.counters().commits:  # nothing was ever superseded, set aside or left on a branch
+    if not tx.counters().commits:  # nothing was ever superseded or set aside
         return dict.fromkeys(evidence)
     origins = chunk_ids.origins_of(tx, evidence)
-    commits = {chunk: commit for chunk, _, commit in origins if commit is not None}
-    hidden = hidden_commits(tx, commits.values())
-    records = {chunk: record_id(source) for chunk, source, _ in origins}
+    records = {chunk: record_id(source) for chunk, source in origins}
     ends = contradicted_at(tx, (one for one in records.values() if one is not None), aside)
-    return {
-        one: ends.get(records.get(one) or "")
-        for one in evidence
-        if one not in aside and commits.get(one) not in hidden
-    }
+    return {one: ends.get(records.get(one) or "") for one in evidence if one not in aside}
 
 
 def contradicted_at(

@@ -105,10 +105,10 @@ def referred(
     return sorted(found)
 
 
-def origins_of(tx: Transaction, ids: Sequence[str]) -> list[tuple[str, str, str | None]]:
-    """Return (chunk, source, memory commit) of those of these chunks that are stored."""
-    columns = chunks.c.id, chunks.c.source, chunks.c.commit_id
-    found: list[tuple[str, str, str | None]] = []
+def origins_of(tx: Transaction, ids: Sequence[str]) -> list[tuple[str, str]]:
+    """Return (chunk, source) of those of these chunks that are stored."""
+    columns = chunks.c.id, chunks.c.source
+    found: list[tuple[str, str]] = []
     for batch in batches(ids):
         of_batch = (chunks.c.store_id == tx.store_id) & chunks.c.id.in_(batch)
         found += [tuple(row) for row in tx.connection.execute(select(*columns).where(of_batch))]

@@ -29,6 +29,19 @@ def nums_of_commits(tx: Transaction, partition: str, commit_ids: Sequence[str]) 
     ]
 
 
+def ids_of_commits(tx: Transaction, commit_ids: Sequence[str]) -> list[str]:
+    """Return the ids of the chunks that belong to these memory commits, of all partitions."""
+    return [
+        one
+        for batch in batches(commit_ids)
+        for one in tx.connection.execute(
+            select(chunks.c.id).where(
+                chunks.c.store_id == tx.store_id, chunks.c.commit_id.in_(batch)
+            )
+        ).scalars()
+    ]
+
+
 def nums_of_sources(tx: Transaction, partition: str, sources: Sequence[str]) -> list[int]:
     """Return the numbers of a partition's chunks of these sources."""
     return [

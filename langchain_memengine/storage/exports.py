@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, Table, select, true
 
-from langchain_memengine.storage import chunks as chunk_rows
-from langchain_memengine.storage import kept
+from langchain_memengine.storage import kept, stored_chunks
 from langchain_memengine.storage.chunk_values import StoredChunk
 from langchain_memengine.storage.conversation_schema import (
     history_messages,
@@ -42,7 +41,7 @@ def texts(
 ) -> Iterator[tuple[str, list[StoredChunk]]]:
     """Yield (source, its chunks in order) for the sources that begin with one of the prefixes."""
     rows = tx.connection.execute(
-        chunk_rows.STORED.where(
+        stored_chunks.STORED.where(
             chunks.c.store_id == tx.store_id,
             chunks.c.partition_key.in_(list(partitions)),
             any_of(begins_with(chunks.c.source, prefix) for prefix in prefixes),

@@ -13,7 +13,6 @@ from sqlalchemy import ColumnElement, FromClause, Select, and_, delete, select
 
 from langchain_memengine.storage import dialects
 from langchain_memengine.storage.chunk_values import StoredChunk
-from langchain_memengine.storage.chunks import STORED
 from langchain_memengine.storage.database import Transaction, from_ms, to_ms
 from langchain_memengine.storage.hiding_schema import hidden_chunks
 from langchain_memengine.storage.record_values import Hiding
@@ -21,6 +20,7 @@ from langchain_memengine.storage.schema import (
     chunks,
 )
 from langchain_memengine.storage.statements import any_of, batches, begins_with
+from langchain_memengine.storage.stored_chunks import STORED
 
 
 def of_chunks(tx: Transaction, ids: Sequence[str]) -> dict[str, Hiding]:

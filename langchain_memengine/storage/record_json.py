@@ -14,7 +14,6 @@ from langchain_memengine.storage.record_values import (
     MemoryRecord,
     Quarantine,
     RecordState,
-    Revision,
     Supersession,
 )
 
@@ -34,19 +33,6 @@ def record_from_json(values: Mapping[str, Any]) -> MemoryRecord:
         return MemoryRecord(**{**known, **times})
     except (TypeError, AttributeError) as error:
         raise ValueError(f"This is no record: {error}.") from error
-
-
-def revision_from_json(values: Mapping[str, Any]) -> Revision:
-    """Return the revision that :func:`answers.as_json` made plain values of.
-
-    Raises:
-        ValueError: A value is missing.
-    """
-    try:
-        states = {name: _state(values[name]) for name in ("before", "after")}
-        return Revision(**{**values, "at": _moment(values["at"]), **states})
-    except (KeyError, TypeError) as error:
-        raise ValueError(f"This is no revision: {error}.") from error
 
 
 def state_json(state: RecordState) -> str | None:

@@ -1,4 +1,4 @@
-"""Case 72 as a model sends it: one question, and what is sound of the reply is kept."""
+"""A reply as a model sends it: one question, and what is sound of the reply is kept."""
 
 import json
 

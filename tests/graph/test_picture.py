@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from langchain_memengine.graph.layout import force_layout
-from langchain_memengine.graph.picture import GraphPicture, _label_sides
+from langchain_memengine.graph.labelling import LABEL_SIZE, NAME_SIZE, text_width
+from langchain_memengine.graph.layout import force_layout, side_for
+from langchain_memengine.graph.picture import GraphPicture
 from langchain_memengine.storage.graph_values import Entity, Relation, Subgraph
 from tests.fakes.engines import make_engine
 
@@ -84,16 +85,27 @@ def test_the_engine_draws_with_the_memories_that_the_actor_may_read():
         assert titles(picture, "relation") == ["Anna —knows→ Bert\nAnna knows Bert."]
 
 
-@pytest.mark.parametrize(
-    ("places", "edges", "sides"),
-    [
-        ([(0, 0), (0, 9)], [(0, 1)], [-1, 1]),  # the upper one above, the lower one below
-        ([(0, 9), (0, 0)], [(0, 1)], [1, -1]),
-        ([(0, 0), (9, 0)], [(0, 1)], [1, 1]),
-        ([(0, 0), (0, 9), (0, -9), (5, -9)], [(0, 1), (2, 0), (3, 0)], [1, 1, -1, -1]),
-        ([(0, 0)], [(0, 0)], [1]),
-        ([], [], []),
-    ],
-)
-def test_a_name_stands_where_fewer_relations_arrive(places, edges, sides):
-    assert _label_sides(places, edges) == sides
+def test_short_edges_get_room_but_three_times_as_much_at_most():
+    usual = 150 * 1.3 * 2  # 150 pixels for each of 4 nodes, each way
+    apart = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    assert side_for(apart, []) == pytest.approx(usual)
+    assert side_for(apart, [(0, 1), (1, 1)]) == pytest.approx(usual)
+    apart[1] = [0.2, 0.0]
+    assert side_for(apart, [(0, 1)]) == pytest.approx(110 / 0.2)
+    apart[1] = [0.001, 0.0]
+    assert side_for(apart, [(0, 1)]) == pytest.approx(3 * usual)
+
+
+@pytest.mark.parametrize("kind", ["works with", "likes", "very" * 7])
+def test_no_text_leaves_the_picture(kind):
+    long = Entity("W" * 40)
+    picture = GraphPicture(subgraph(Relation(ANNA, kind, long), Relation(long, kind, long),
+                                    entities=(ANNA, long)))  # fmt: skip
+    page = ET.fromstring(picture.svg)  # noqa: S314  # our own text
+    for text in page.iter(f"{SVG}text"):
+        size = LABEL_SIZE if text.get("class") == "label" else NAME_SIZE
+        width, x, y = text_width(text.text, size), float(text.get("x")), float(text.get("y"))
+        left = x - {"start": 0, "middle": width / 2, "end": width}[text.get("text-anchor")]
+        assert left >= 0
+        assert left + width <= float(page.get("width"))
+        assert size <= y <= float(page.get("height"))

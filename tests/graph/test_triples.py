@@ -1,4 +1,4 @@
-"""Case 72: replies of every shape that was seen in the wild keep what they tell."""
+"""Replies of every shape that was seen in the wild keep what they tell."""
 
 import json
 

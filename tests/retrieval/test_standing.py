@@ -5,7 +5,10 @@ from datetime import timedelta
 import pytest
 from langchain_core.messages import HumanMessage
 
+from langchain_memengine.conversation.lineage import join_heads
+from langchain_memengine.errors import NotFoundError
 from langchain_memengine.retrieval.record_chunks import record_source
+from langchain_memengine.storage.graph_values import Entity, GraphCounts, Relation
 from langchain_memengine.types import (
     Actor,
 )
@@ -100,16 +103,47 @@ def test_what_was_folded_into_the_pinned_facts_holds_on(tmp_path, clock):
         assert homes(engine, ADMIN) == ["Rome"]
 
 
-def test_an_abandoned_branch_told_nothing(engine, clock):
-    def commit(text, head):
-        message = HumanMessage(text, id=text)
-        engine.archive.commit("t", head, "archive", [message], owner="ann", now=clock.now)
+def archived(engine, clock, text, head):
+    """Archive a message on a branch of a conversation; return the branch's new head."""
+    message = HumanMessage(text, id=text)
+    update = engine.archive.commit("t", head, "archive", [message], owner="ann", now=clock.now)
+    return join_heads(head, update)
 
-    commit("Ann lives in Rome", "")
+
+def test_an_abandoned_branch_told_nothing(engine, clock):
+    archived(engine, clock, "Ann lives in Rome", "")
     (hit,) = engine.search("Rome", 1, actor=ANN).hits
     engine.graph.add_triples([("Ann", "lives in", "Rome")], evidence=hit.id, actor=ANN)
     assert homes(engine) == ["Rome"]
     clock.pass_days(1)
-    commit("Ann lives in Bern", "")  # the conversation went on from its beginning
+    archived(engine, clock, "Ann lives in Bern", "")  # it went on from its beginning
     assert engine.search("Rome", 1, actor=ANN).hits == ()
-    assert homes(engine) == []
+    with pytest.raises(NotFoundError, match="no entity called 'Ann'"):
+        homes(engine)
+
+
+def test_no_name_is_known_from_an_abandoned_branch_until_it_goes_on(engine, clock):
+    told(engine, "Rome")
+    head = archived(engine, clock, "Ann, called Nan, lives in Bern", "")
+    (hit,) = engine.search("Nan", 1, actor=ANN).hits
+    nan = Entity("Ann", aliases=("Nan",))
+    told_there = [Relation(nan, "lives in", Entity("Bern"))]
+    engine.graph.add_triples(told_there, evidence=hit.id, actor=ANN)
+    names = ["Ann", "Bern", "Rome"]
+
+    def known():
+        found = [engine.graph.find_entities(name, actor=ANN) for name in (*names, "nan")]
+        return [[(one.name, *one.aliases) for one in some] for some in found]
+
+    everything = [[("Ann", "Nan")], [("Bern",)], [("Rome",)], [("Ann", "Nan")]]
+    assert known() == everything
+    assert engine.graph.counts(actor=ANN) == GraphCounts(entities=3, relations=2, evidence=2)
+    archived(engine, clock, "Ann is silent", "")
+    assert known() == [[("Ann",)], [], [("Rome",)], []]
+    assert engine.graph.counts(actor=ANN) == GraphCounts(entities=2, relations=1, evidence=1)
+    assert [one.name for one in engine.graph.neighbours("ann", 3, actor=ANN).entities] == [
+        "Ann",
+        "Rome",
+    ]
+    archived(engine, clock, "Ann speaks", head)
+    assert known() == everything
