@@ -213,7 +213,7 @@ def _from_file(root: Path | None) -> dict[str, Any]:
     if path is None or not path.is_file():
         return {}
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
         raise ConfigurationError(
             f"{path} cannot be read as TOML: {error}. Correct or remove it."
