@@ -24,7 +24,8 @@ from docs.diagrams import draw
 from langchain_memengine import MemoryEngine
 from langchain_memengine.cli.demo_memory import write_demo_files
 from langchain_memengine.cli.hits import print_hits
-from langchain_memengine.config import RANKINGS, MemEngineConfig, Ranking
+from langchain_memengine.config import MemEngineConfig
+from langchain_memengine.rankings import RANKINGS, Ranking
 from langchain_memengine.workspace.layout import Layout
 
 DOCS = Path(__file__).parent
@@ -59,7 +60,8 @@ def configuration() -> str:
     )
     return (
         "# Settings\n\n"
-        "Written from `langchain_memengine/config.py` by `python -m docs.generate`.\n\n"
+        "Written from `langchain_memengine/config.py` and `rankings.py` by "
+        "`python -m docs.generate`.\n\n"
         "Each setting is an argument of `MemEngineConfig`, a line in `memengine.toml` in the root, "
         "or an environment variable with the prefix `MEMENGINE_` (`MEMENGINE_RANKING=goclaw`; "
         "lists and mappings as JSON). An argument wins over the environment, the environment over "

@@ -4,19 +4,25 @@ A test gives them by ``record_property("figures", (what, {unit: number, …}))``
 row are added up. They are also written to the file that ``MEMENGINE_FIGURES`` names.
 """
 
+import gc
 import json
 import os
+import warnings
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from integration_tests.figures import Rows, lines
+from integration_tests.servers.starting import started
+from tests.fakes import lean_imports  # noqa: F401  # before anything imports Chroma
 
 # What tests share is no test module: pytest must be told to explain its assertions.
 pytest.register_assert_rewrite(
     "integration_tests.reliability.checking",
     "integration_tests.reliability.job_kills",
+    "tests.engine.contract_lineage",
+    "tests.faces.store_contract",
     "tests.storage",
 )
 
@@ -28,9 +34,30 @@ SOCKETS_OF_CHROMA = (
 )
 
 
+def pytest_sessionfinish() -> None:
+    """Collect what is left of them while nobody takes it for a failure."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "unclosed <socket", ResourceWarning)
+        gc.collect()
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         item.add_marker(pytest.mark.filterwarnings(SOCKETS_OF_CHROMA))
+
+
+@pytest.fixture(scope="session")
+def postgresql():
+    """A running PostgreSQL."""
+    with started("postgresql") as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def mariadb():
+    """A running MariaDB."""
+    with started("mariadb") as server:
+        yield server
 
 
 def recorded(reports: list[pytest.TestReport]) -> Rows:

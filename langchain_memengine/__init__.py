@@ -4,7 +4,7 @@ How the package reads, from the bottom up::
 
     errors, shown             what goes wrong; that values can be looked at
     types, answers            what is passed around, what comes back
-    config                    what can be set
+    rankings, config          how a search ranks, what can be set
     text                      strings to tokens, words and chunks
     workspace                 the Markdown files on disk
     storage                   the database, the only place with SQL
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
         SearchResult,
         Stats,
     )
-    from langchain_memengine.config import RANKINGS, MemEngineConfig, Ranking
+    from langchain_memengine.config import MemEngineConfig
     from langchain_memengine.conversation.compaction import CompactionLimits
     from langchain_memengine.conversation.context import (
         compact_messages,
@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     )
     from langchain_memengine.knowledge.experience import ExperienceStore
     from langchain_memengine.knowledge.fact_history import FactVersion
+    from langchain_memengine.rankings import RANKINGS, Ranking
     from langchain_memengine.retrieval.diagnosis import DoctorReport
     from langchain_memengine.retrieval.recall import Recalled
     from langchain_memengine.storage.auditing import AuditReport
@@ -84,7 +85,7 @@ if TYPE_CHECKING:
 
 # Names are resolved when they are first used, so that `import langchain_memengine` costs nothing.
 _HOMES = {
-    "RANKINGS": "config",
+    "RANKINGS": "rankings",
     "Actor": "types",
     "AuditReport": "storage.auditing",
     "CompactionLimits": "conversation.compaction",
@@ -118,7 +119,7 @@ _HOMES = {
     "MemoryState": "faces.nodes",
     "MemoryRecord": "storage.record_values",
     "Quarantine": "storage.record_values",
-    "Ranking": "config",
+    "Ranking": "rankings",
     "RankingLab": "faces.lab.ranking_lab",
     "RecallState": "faces.recall_node",
     "Recalled": "retrieval.recall",

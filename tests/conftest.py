@@ -2,25 +2,19 @@
 
 import os
 import warnings
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
 from pytest_socket import disable_socket
 
+from tests.fakes import lean_imports  # noqa: F401  # before anything imports Chroma
+
 # Contracts are no test modules: pytest must be told to explain their assertions.
 pytest.register_assert_rewrite(
     "tests.engine.contract_lineage",
     "tests.faces.store_contract",
-    "tests.storage.contract",
-    "tests.storage.contract_boundaries",
-    "tests.storage.contract_chunks",
-    "tests.storage.contract_conversations",
-    "tests.storage.contract_graph",
-    "tests.storage.contract_experiences",
-    "tests.storage.contract_hiding",
-    "tests.storage.contract_items",
-    "tests.storage.contract_jobs",
-    "tests.storage.contract_records",
+    *(f"tests.storage.{path.stem}" for path in Path(__file__).parent.glob("storage/contract*.py")),
 )
 
 # No deadline: the first example pays for lazy imports, and shared runners are slow at random.

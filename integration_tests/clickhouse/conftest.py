@@ -6,14 +6,14 @@ import subprocess
 import sys
 import time
 import urllib.request
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from integration_tests.servers.starting import free_port, unavailable
 from langchain_memengine.storage.beside_clickhouse import DatabaseBesideClickHouse
-from langchain_memengine.storage.database import Database
-from tests.storage.contract import NOW
+from tests.storage.contracts import opening
 
 START_SECONDS = 60
 
@@ -79,26 +79,39 @@ def store_id():
 @pytest.fixture
 def opened(clickhouse, store_id, tmp_path):
     """Open stores beside ClickHouse; those that other tests made have other ids."""
-    opened: list[Database] = []
-
-    def opener(name="a", **options):
-        given = {"store_id": name, "now": NOW, "busy_timeout_ms": 0, **options}
-        given["store_id"] = f"{store_id}-{given['store_id']}"
-        database = DatabaseBesideClickHouse(
-            f"sqlite:///{tmp_path / 'rest.sqlite'}", clickhouse.url, **given
-        )
-        opened.append(database)
-        return database
-
-    yield opener
-    for database in opened:
-        database.close()
+    rest = f"sqlite:///{tmp_path / 'rest.sqlite'}"
+    beside = partial(DatabaseBesideClickHouse, rest, clickhouse.url)
+    with opening(beside, apart_by=f"{store_id}-") as opened:
+        yield opened
 
 
 @pytest.fixture
 def database(opened):
     """An empty store."""
     return opened()
+
+
+@pytest.fixture
+def fresh(opened):
+    """Open another empty store, each time it is called."""
+    return lambda: opened(next(_store_ids))
+
+
+@pytest.fixture
+def apart(database):
+    """An empty store; the database beside ClickHouse is each test's own."""
+    return database
+
+
+@pytest.fixture
+def settings(clickhouse, store_id, tmp_path):
+    """Where the store is."""
+    return {
+        "database_url": clickhouse.url,
+        "jobs_url": f"sqlite:///{tmp_path / 'rest.sqlite'}",
+        "graph_url": f"sqlite:///{tmp_path / 'graph.sqlite'}",
+        "store_id": store_id,
+    }
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

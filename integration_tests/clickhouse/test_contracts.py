@@ -2,58 +2,25 @@
 
 import pytest
 
-from tests.storage.contract import DatabaseContract, StoresContract
-from tests.storage.contract_boundaries import BoundaryContract
-from tests.storage.contract_chunks import ChunkContract
-from tests.storage.contract_conversations import CommitContract, MessageContract
-from tests.storage.contract_hiding import HidingContract
-from tests.storage.contract_jobs import JobContract
-from tests.storage.contract_records import RecordContract
+from langchain_memengine.errors import ConfigurationError
+from langchain_memengine.storage.database import Database
+from langchain_memengine.storage.dialects import is_transactional
+from langchain_memengine.storage.graph_schema import GRAPH
+from tests.storage.contract import NOW
+from tests.storage.contracts import CONTRACTS, held_to
+
+NEEDS_TRANSACTIONS = {"GraphContract"}
+"""A graph is in one database, which must have them."""
+
+globals().update(held_to(sorted(CONTRACTS.keys() - NEEDS_TRANSACTIONS)))
 
 
-class BesideClickHouse:
-    """The fixtures of such stores, in place of those that a contract leaves open."""
-
-    @pytest.fixture
-    def opened(self, opened):
-        return opened
-
-    @pytest.fixture
-    def database(self, opened):
-        return opened()
+@pytest.fixture
+def histories():
+    return 8
 
 
-class TestRecords(BesideClickHouse, RecordContract):
-    pass
-
-
-class TestMessages(BesideClickHouse, MessageContract):
-    pass
-
-
-class TestDatabase(BesideClickHouse, DatabaseContract):
-    pass
-
-
-class TestStores(BesideClickHouse, StoresContract):
-    pass
-
-
-class TestBoundaries(BesideClickHouse, BoundaryContract):
-    pass
-
-
-class TestHiding(BesideClickHouse, HidingContract):
-    pass
-
-
-class TestCommits(BesideClickHouse, CommitContract):
-    pass
-
-
-class TestChunks(BesideClickHouse, ChunkContract):
-    pass
-
-
-class TestJobs(BesideClickHouse, JobContract):
-    pass
+def test_what_needs_transactions_is_refused(clickhouse):
+    assert not is_transactional(clickhouse.url)
+    with pytest.raises(ConfigurationError, match="graph_url"):
+        Database(clickhouse.url, store_id="a", now=NOW, busy_timeout_ms=0, schema=GRAPH)

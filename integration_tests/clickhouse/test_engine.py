@@ -3,36 +3,19 @@
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
+from integration_tests.sharing import two_engines
 from langchain_memengine.errors import NotFoundError, StorageError
 from langchain_memengine.types import Actor
 from tests.fakes.embeddings import FakeEmbeddings
-from tests.fakes.engines import make_engine, texts, write
+from tests.fakes.engines import make_engine, texts
 
 ANN = Actor("ann")
 
 
 @pytest.fixture
-def settings(clickhouse, store_id, tmp_path):
-    """Where the store is."""
-    return {
-        "database_url": clickhouse.url,
-        "jobs_url": f"sqlite:///{tmp_path / 'rest.sqlite'}",
-        "graph_url": f"sqlite:///{tmp_path / 'graph.sqlite'}",
-        "store_id": store_id,
-    }
-
-
-@pytest.fixture
 def engines(settings, tmp_path):
-    """Two engines of one store, one with a folder of files and one without."""
-    root = tmp_path / "memory"
-    write(root, "MEMORY.md", "# Tea\n\nWe drink green tea from Uji.")
-    with (
-        make_engine(root, embeddings=FakeEmbeddings(), **settings) as one,
-        make_engine(embeddings=FakeEmbeddings(), **settings) as two,
-    ):
-        one.sync()
-        yield one, two
+    with two_engines(tmp_path / "memory", settings) as engines:
+        yield engines
 
 
 def test_records_are_found_changed_listed_and_undone_by_both(engines):

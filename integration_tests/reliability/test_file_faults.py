@@ -270,7 +270,8 @@ APPENDING = """
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from langchain_memengine.workspace.notes import DiskNotes, Workspace
+from langchain_memengine.workspace.notes import (DiskNotes,)
+from langchain_memengine.workspace.entries import (Workspace,)
 from langchain_memengine.types import (Fact,)
 workspace = Workspace(DiskNotes(Path(sys.argv[1])))
 now = datetime(2026, 5, 19, tzinfo=UTC)

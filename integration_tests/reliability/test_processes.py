@@ -5,6 +5,7 @@ import threading
 import pytest
 
 from integration_tests.reliability.children import Child, run
+from integration_tests.reliability.sharing_processes import back_up, serve, write
 from langchain_memengine.engine.restoring import restore
 from langchain_memengine.errors import StoreLockedError
 from langchain_memengine.storage.backup import contents
@@ -12,28 +13,9 @@ from langchain_memengine.storage.locking import IndexLock
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine
 
-# Obeys one command a line; says what it found, or that it is done.
-SERVANT = """
-import json, sys
-engine = engine_of(sys.argv[1], read_only=sys.argv[2] == "True")
-say("open", engine._maintains)
-for line in sys.stdin:
-    command, *words = line.split()
-    if command == "add":
-        engine.add_texts([" ".join(words[1:])], ids=[words[0]])
-        say("done")
-    elif command == "delete":
-        say(engine.delete(words))
-    elif command == "search":
-        result = engine.search(" ".join(words), 20)
-        engine.wait_for_chroma()
-        result = engine.search(" ".join(words), 20)
-        say(json.dumps([sorted(h.text for h in result.hits), list(result.degraded)]))
-"""
-
 
 def servant(root, *, read_only=False):
-    return Child(SERVANT, root, read_only)
+    return Child(serve, root, read_only=read_only)
 
 
 def test_rows_added_and_deleted_anywhere_are_seen_by_the_next_query_everywhere(tmp_path):
@@ -73,23 +55,29 @@ def test_lock_of_a_killed_process_is_taken_over(tmp_path):
         assert [hit.text for hit in engine.search("tea").hits] == ["tea"]
 
 
-# Adds its own texts as fast as it can, and searches between.
-WRITER = """
-name = sys.argv[2]
-with engine_of(sys.argv[1]) as engine:
-    for number in range(40):
-        engine.add_texts([f"tea {number} of {name}"], ids=[f"{name}-{number}"])
-        if number % 8 == 0:
-            assert any(name in hit.text for hit in engine.search(f"tea {number} {name}").hits)
-        if number >= 30:
-            assert engine.delete([f"{name}-{number - 30}"]) == 1
-say("done")
-"""
+def test_a_follower_that_lives_on_keeps_the_indexes_of_a_killed_holder(tmp_path):
+    """Another one that follows does not: one process at a time opens the files of Chroma."""
+    with servant(tmp_path) as holder:
+        assert holder.hear() == "open True"
+        assert holder.ask("add 1 tea of the holder") == "done"
+        holder.ask("search tea")
+        with servant(tmp_path) as second, servant(tmp_path) as third:
+            assert (second.hear(), third.hear()) == ("open False", "open False")
+            second.ask("search tea")
+            assert second.ask("keeps") == "False"
+            holder.kill()
+            found = second.ask("search tea")
+            assert found == third.ask("search tea") == '[["tea of the holder"], []]'
+            assert (second.ask("keeps"), third.ask("keeps")) == ("True", "False")
+            assert IndexLock(tmp_path / ".memengine").holder().pid == second.process.pid
+            assert third.ask("add 2 tea of the third") == "done"
+            assert second.ask("search tea") == third.ask("search tea")
+            assert (tmp_path / ".memengine/chroma").is_dir()
 
 
 def test_two_writing_processes_lose_nothing(tmp_path):
     names = ["alice", "bob"]
-    with Child(WRITER, tmp_path, names[0]) as one, Child(WRITER, tmp_path, names[1]) as two:
+    with Child(write, tmp_path, names[0]) as one, Child(write, tmp_path, names[1]) as two:
         assert (one.rest(), two.rest()) == (["done"], ["done"])
     with make_engine(tmp_path, embeddings=FakeEmbeddings(), vector_search="chroma") as engine:
         assert engine.stats().chunks == engine.stats().embeddings == 60
@@ -134,21 +122,12 @@ def test_eight_threads_share_an_engine(tmp_path):
         assert [check for check in report.checks if check.status != "ok"] == []
 
 
-BACKUPS = """
-from pathlib import Path
-with engine_of(sys.argv[1]) as engine:
-    for number in range(6):
-        engine.backup(Path(sys.argv[2], f"{number}.sqlite"))
-        say(number)
-"""
-
-
 def test_backup_while_another_process_writes_is_consistent(tmp_path):
     root, folder = tmp_path / "memory", tmp_path / "backups"
     folder.mkdir()
     make_engine(root, embeddings=FakeEmbeddings()).close()
-    with Child(WRITER, root, "alice") as writer:
-        assert run(BACKUPS, root, folder) == [str(number) for number in range(6)]
+    with Child(write, root, "alice") as writer:
+        assert run(back_up, root, folder) == [str(number) for number in range(6)]
         assert writer.rest() == ["done"]
     changes = []
     for number in range(6):

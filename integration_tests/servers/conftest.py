@@ -1,30 +1,18 @@
-"""One server of each kind for all tests here; each module has databases of its own."""
+"""Each module has databases of its own, on servers that all tests share."""
 
 import itertools
+from functools import partial
 
 import pytest
 
 from integration_tests.reliability.processes import Program
 from integration_tests.servers import replica_processes
-from integration_tests.servers.starting import KINDS, started
+from integration_tests.servers.starting import KINDS
 from langchain_memengine.storage.database import Database
-from tests.storage.contract import NOW
+from langchain_memengine.storage.graph_schema import GRAPH
+from tests.storage.contracts import opening
 
 _store_ids = (f"store-{number}" for number in itertools.count())
-
-
-@pytest.fixture(scope="session")
-def postgresql():
-    """A running PostgreSQL."""
-    with started("postgresql") as server:
-        yield server
-
-
-@pytest.fixture(scope="session")
-def mariadb():
-    """A running MariaDB."""
-    with started("mariadb") as server:
-        yield server
 
 
 @pytest.fixture(scope="session", params=list(KINDS))
@@ -55,21 +43,30 @@ def store_id():
 @pytest.fixture
 def opened(url, store_id):
     """Open stores of one database; those that other tests made have other ids."""
-    opened: list[Database] = []
-
-    def opener(name="a", **options):
-        database = Database(
-            url, **{"store_id": f"{store_id}-{name}", "now": NOW, "busy_timeout_ms": 0, **options}
-        )
-        opened.append(database)
-        return database
-
-    yield opener
-    for database in opened:
-        database.close()
+    with opening(partial(Database, url), apart_by=f"{store_id}-") as opened:
+        yield opened
 
 
 @pytest.fixture
 def database(opened):
     """An empty store."""
     return opened()
+
+
+@pytest.fixture
+def graph_database(opened):
+    """An empty store of a graph."""
+    return opened(schema=GRAPH)
+
+
+@pytest.fixture
+def fresh(opened):
+    """Open another empty store, each time it is called."""
+    return lambda: opened(next(_store_ids))
+
+
+@pytest.fixture
+def apart(server):
+    """An empty store in a database of its own."""
+    with opening(partial(Database, server.url())) as opened:
+        yield opened()

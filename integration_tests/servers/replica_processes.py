@@ -10,7 +10,6 @@ import random
 import time
 from pathlib import Path
 
-from integration_tests.reliability.engine_processes import IMPORTED_LATE
 from integration_tests.reliability.processes import serve, wait_for, write
 from langchain_memengine.engine.memory_engine import MemoryEngine
 from tests.fakes.embeddings import FakeEmbeddings
@@ -34,7 +33,7 @@ def vectors_on_server(engine: MemoryEngine) -> int:
     """Let an engine fill the Chroma server; return how many vectors that has."""
     engine.search("tea")
     engine.wait_for_chroma()
-    index, _ = engine._chroma
+    index, _ = engine._derived.chroma
     ((key, _),) = index._built.items()
     return index._collections.known(*key).count()
 
@@ -78,7 +77,7 @@ def search_texts(folder: Path, name: str) -> None:
     root = folder / name if name.startswith("disk") else None
     searches = 0
     with engine_of(folder, root) as engine:
-        write(folder, "epochs", engine._epoch(None))
+        write(folder, "epochs", engine._derived._epoch())
         write(folder, "ready", name)
         while not (folder / WRITTEN).exists():
             _, gone = living(folder)
@@ -110,7 +109,12 @@ def do_nightly(folder: Path, name: str) -> None:
 
 
 if __name__ == "__main__":
-    for module in (*IMPORTED_LATE, "psycopg", "sqlalchemy.dialects.postgresql.psycopg"):
+    for module in (
+        "tests.fakes.lean_imports",
+        "chromadb",
+        "psycopg",
+        "sqlalchemy.dialects.postgresql.psycopg",
+    ):
         importlib.import_module(module)
     os.environ.pop("CHROMA_API_KEY", None)
     serve({"write": write_texts, "search": search_texts, "night": do_nightly})

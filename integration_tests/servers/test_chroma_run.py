@@ -156,7 +156,7 @@ def test_batches_are_no_larger_than_the_server_takes(engine_of, monkeypatch):
     upsert = chroma_client.upsert
     with engine_of() as engine:
         engine.add_texts([sentence(number) for number in range(50)])
-        client = engine._chroma[0]._collections._open()
+        client = engine._derived.chroma[0]._collections._open()
         most = client.get_max_batch_size()
         assert most > 0
         monkeypatch.setattr(type(client), "get_max_batch_size", lambda _: 20)

@@ -3,6 +3,7 @@
 import gc
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from threading import Barrier
 
 import pytest
@@ -13,6 +14,7 @@ from langchain_memengine.storage.database import Database
 from langchain_memengine.storage.documents import TableNotes
 from langchain_memengine.storage.schema import counters
 from tests.storage.contract import NOW, keep
+from tests.storage.contracts import opening
 
 OTHERS = {
     "postgresql": "SELECT pid FROM pg_stat_activity WHERE datname = current_database() "
@@ -125,10 +127,24 @@ def test_a_server_that_is_not_there_is_named(url):
 )
 def test_a_wrong_database_or_user_is_named_without_the_password(url, wrong):
     address = make_url(url).set(**wrong).render_as_string(hide_password=False)
-    with pytest.raises(StorageError, match="Check") as refused:
+    with pytest.raises(StorageError, match="does not let this user in") as refused:
         Database(address, store_id="a", now=NOW, busy_timeout_ms=0)
     assert "hunter2" not in str(refused.value)
     collect_sockets()
+
+
+def test_a_password_may_have_any_characters(mariadb):
+    url, password = make_url(mariadb.url()), "p@ss/wörd 🍵"
+    admin = create_engine(url)
+    with admin.begin() as connection:
+        connection.execute(
+            text(f"CREATE USER {url.database}@localhost IDENTIFIED BY :p"), {"p": password}
+        )
+        connection.execute(text(f"GRANT ALL ON {url.database}.* TO {url.database}@localhost"))
+    admin.dispose()
+    theirs = url.set(username=url.database, password=password)
+    with opening(partial(Database, theirs.render_as_string(hide_password=False))) as opened:
+        keep(opened(), "text")
 
 
 def test_a_writer_waits_for_another_of_its_store_only(opened):
@@ -214,11 +230,11 @@ def test_a_name_that_is_too_long_is_named_and_nothing_is_stored(opened):
     assert TableNotes(database, lambda: NOW).names() == []
 
 
-def test_a_text_that_is_too_large_for_the_server_is_named(opened, url):
-    if url.startswith("postgresql"):
-        pytest.skip("PostgreSQL takes texts of up to 1 GB")
-    notes = TableNotes(opened(), lambda: NOW)
-    with pytest.raises(StorageError, match="max_allowed_packet"):
-        notes.update("note.md", lambda _: "x" * 20_000_000)
-    notes.update("note.md", lambda _: "small")
-    assert notes.read("note.md") == "small"
+def test_a_text_that_is_too_large_for_mariadb_is_named(mariadb):
+    """PostgreSQL takes texts of up to 1 GB."""
+    with opening(partial(Database, mariadb.url())) as opened:
+        notes = TableNotes(opened(), lambda: NOW)
+        with pytest.raises(StorageError, match="max_allowed_packet"):
+            notes.update("note.md", lambda _: "x" * 20_000_000)
+        notes.update("note.md", lambda _: "small")
+        assert notes.read("note.md") == "small"

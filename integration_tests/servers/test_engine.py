@@ -3,6 +3,7 @@
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
+from integration_tests.sharing import two_engines
 from langchain_memengine.conversation.lineage import join_heads
 from langchain_memengine.errors import StorageError
 from langchain_memengine.faces.store import MemEngineStore
@@ -16,17 +17,15 @@ ANN = Actor("ann")
 
 
 @pytest.fixture
-def engines(url, store_id, tmp_path):
-    """Two engines of one store, one with a folder of files and one without."""
-    settings = {"database_url": url, "graph_url": url, "store_id": store_id}
-    root = tmp_path / "memory"
-    write(root, "MEMORY.md", "# Tea\n\nWe drink green tea from Uji.")
-    with (
-        make_engine(root, embeddings=FakeEmbeddings(), **settings) as one,
-        make_engine(embeddings=FakeEmbeddings(), **settings) as two,
-    ):
-        one.sync()
-        yield one, two
+def settings(url, store_id):
+    """Where the store is."""
+    return {"database_url": url, "graph_url": url, "store_id": store_id}
+
+
+@pytest.fixture
+def engines(settings, tmp_path):
+    with two_engines(tmp_path / "memory", settings) as engines:
+        yield engines
 
 
 def test_files_and_texts_are_found_by_both(engines):
@@ -100,10 +99,9 @@ def test_the_graph_the_experiences_and_the_jobs_are_shared(engines):
     assert {job.kind: job.state for job in one.jobs()}["auto_learn_error"] == "done"
 
 
-def test_a_reader_reads_what_is_there(engines, url, store_id):
+def test_a_reader_reads_what_is_there(engines, settings):
     one, _ = engines
     one.remember("Ann likes oolong", actor=ANN)
-    settings = {"database_url": url, "graph_url": url, "store_id": store_id}
     with make_engine(read_only=True, embeddings=FakeEmbeddings(), **settings) as reader:
         assert texts(reader.search("oolong", 1, actor=ANN)) == ["Ann likes oolong"]
         with pytest.raises(StorageError, match="read_only"):

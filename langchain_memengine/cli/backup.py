@@ -73,4 +73,5 @@ def migrate(
         return
     rows = sum(done.rows.values())
     say(f"Copied {counted(rows, 'row')} of {counted(len(done.stores), 'store')}; both are equal.")
-    say("The database copied from is as it was. Next: set database_url to the new one.")
+    settings = " and ".join(done.settings)
+    say(f"The database copied from is as it was. Next: set {settings} to the new one.")

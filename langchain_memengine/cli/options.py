@@ -100,7 +100,7 @@ def require_ranking(name: str | None) -> str | None:
     Raises:
         ConfigurationError: There is no such preset.
     """
-    from langchain_memengine.config import ranking_named
+    from langchain_memengine.rankings import ranking_named
 
     return None if name is None else ranking_named(name).name
 

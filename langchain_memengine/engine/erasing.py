@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import shutil
 from collections import Counter
 from collections.abc import Sequence
 
-from langchain_memengine.answers import (
-    ForgetReport,
-)
-from langchain_memengine.engine.parts import CHROMA_DIR, FORGOTTEN_AT
+from langchain_memengine.answers import ForgetReport
+from langchain_memengine.engine.derived import CHROMA_DIR
+from langchain_memengine.engine.parts import FORGOTTEN_AT
 from langchain_memengine.engine.writing import Writing
 from langchain_memengine.retrieval import visibility
+from langchain_memengine.retrieval.derived_files import remove
 from langchain_memengine.retrieval.note_erasing import Erased
 from langchain_memengine.storage import doomed, forgetting, store_items
 from langchain_memengine.storage.doomed import Doomed, DoomedChunk
 from langchain_memengine.text.erasing import Erasure
-from langchain_memengine.types import (
-    Actor,
-)
+from langchain_memengine.types import Actor
 from langchain_memengine.workspace.layout import Layout
 
 
@@ -43,9 +40,7 @@ class Erasing(Writing):
                 gone = unique([*gone, *doomed.chunks_of_paths(tx, main, touched)])
             self.sync()
         removed["notes"] += len(touched)
-        with self._access_lock:
-            for chunk in gone:
-                self._accesses.pop(chunk.id, None)
+        self._access_counts.forget(chunk.id for chunk in gone)
         with self._database.write() as tx:
             removed.update(
                 forgetting.remove(tx, found, now=self._clock(), keep_history=keep_history)
@@ -64,10 +59,12 @@ class Erasing(Writing):
         if not partitions:
             return ()
         self._partitions.discard(sorted(partitions))
-        if self._chroma is not None:
+        self._take_over()  # nobody else would remove what an engine that has ended left in Chroma
+        if self._derived.chroma is not None:
+            index, _ = self._derived.chroma
             with self._database.read() as tx:
                 model = self._embedding.model(tx)
-            if not self._chroma[0].start_over([(one, model or "") for one in sorted(partitions)]):
+            if not index.start_over([(one, model or "") for one in sorted(partitions)]):
                 return ("Vectors in the files of the Chroma server, until it cleans them up.",)
             return ()
         if self.config.chroma_url is not None:
@@ -79,10 +76,12 @@ class Erasing(Writing):
         folder = None if self.root is None else Layout(self.root).state_dir / CHROMA_DIR
         if folder is None or not folder.exists():
             return ()
-        if self._maintains:
-            shutil.rmtree(folder)
-            return ()
-        return ("Vectors in the Chroma folder, which another process maintains.",)
+        if not self._maintains:
+            return ("Vectors in the Chroma folder, which another process maintains.",)
+        remove(folder)
+        if folder.exists():
+            return (f"Vectors in {folder}, which could not be removed: remove it.",)
+        return ()
 
     def _still_holding(
         self, words: Erasure, known: Sequence[DoomedChunk], actor: Actor

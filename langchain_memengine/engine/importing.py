@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from langchain_memengine.answers import (
-    ImportReport,
-)
+from langchain_memengine.answers import ImportReport
 from langchain_memengine.engine.exporting import EXPORT_VERSION, TEXT_PREFIXES
 from langchain_memengine.engine.import_lines import (
     chunk_of,
@@ -24,18 +21,17 @@ from langchain_memengine.engine.import_lines import (
     storable,
     text_of,
 )
-from langchain_memengine.engine.reading_records import record_id
-from langchain_memengine.engine.remembering import Remembering, stored_time
+from langchain_memengine.engine.import_tally import ImportTally
+from langchain_memengine.engine.importing_foreign import ForeignImporting
+from langchain_memengine.engine.remembering import stored_time
 from langchain_memengine.errors import (
     ConfigurationError,
-    MemEngineError,
     ScopeError,
     UnknownCommitError,
 )
-from langchain_memengine.retrieval import note_erasing, visibility
-from langchain_memengine.retrieval.documents import document_uri
+from langchain_memengine.retrieval import note_erasing
+from langchain_memengine.retrieval.documents import MAX_THREAD_CHARS
 from langchain_memengine.retrieval.record_chunks import chunks_of_record, record_source
-from langchain_memengine.retrieval.sources import TextChunks
 from langchain_memengine.storage import (
     chunks,
     commits,
@@ -53,36 +49,18 @@ from langchain_memengine.storage.record_values import (
     Revision,
     Supersession,
 )
-from langchain_memengine.text.chunking import chunk_markdown
-from langchain_memengine.text.foreign_exports import ForeignExport, ForeignText, read_export
-from langchain_memengine.text.sanitize import clean_metadata, clean_text
-from langchain_memengine.types import (
-    Actor,
-    Origin,
-    Provenance,
-    Trust,
-)
+from langchain_memengine.text.foreign_exports import read_export
+from langchain_memengine.types import Actor
 
 _HEAD = "memengine export"
 _QUARANTINED = "It was quarantined where it was exported."
-
-
-@dataclass(slots=True)
-class _Tally:
-    imported: Counter[str] = field(default_factory=Counter)
-    unchanged: Counter[str] = field(default_factory=Counter)
-    skipped: Counter[str] = field(default_factory=Counter)
-
-    def report(self) -> ImportReport:
-        counts = (self.imported, self.unchanged, self.skipped)
-        return ImportReport(*({k: n for k, n in one.items() if n} for one in counts))
 
 
 class _SkippedError(Exception):
     """A line is left out; the argument says why."""
 
 
-class Importing(Remembering):
+class Importing(ForeignImporting):
     """The chapter of the engine that takes in what was exported."""
 
     def import_(self, origin: str | Path | IO[str], *, actor: Actor | None = None) -> ImportReport:
@@ -104,7 +82,7 @@ class Importing(Remembering):
         self._require_writable()
         actor = actor or self.actor
         text = text_of(origin)
-        tally = _Tally()
+        tally = ImportTally()
         head = json_of(text.partition("\n")[0])
         if isinstance(head, dict) and head.get("kind") == _HEAD:
             if head.get("version") != EXPORT_VERSION:
@@ -125,7 +103,7 @@ class Importing(Remembering):
             self._import_foreign(export, actor, tally)
         return tally.report()
 
-    def _import_line(self, line: str, actor: Actor, tally: _Tally) -> None:
+    def _import_line(self, line: str, actor: Actor, tally: ImportTally) -> None:
         if not line.strip():
             return
         value = storable(json_of(line))
@@ -144,11 +122,9 @@ class Importing(Remembering):
                 (tally.imported if is_new else tally.unchanged)[kind] += number
         except _SkippedError as error:
             tally.skipped[f"{kind}: {error}"] += 1
-        except UnknownCommitError:
-            tally.skipped[f"{kind}: damaged"] += 1
         except ScopeError:
             tally.skipped[f"{kind}: not yours to write"] += 1
-        except (KeyError, TypeError, ValueError, AttributeError):
+        except (UnknownCommitError, KeyError, TypeError, ValueError, AttributeError, OverflowError):
             tally.skipped[f"{kind}: damaged"] += 1
 
     def _import_record(self, line: Mapping[str, Any], actor: Actor) -> Counter[bool]:
@@ -205,21 +181,19 @@ class Importing(Remembering):
         from langchain_memengine.conversation.message_json import from_json
 
         thread = line["thread_id"]
-        made = [commit_of(one, thread) for one in line["commits"]]
+        made = {one.id: one for one in (commit_of(told, thread) for told in line["commits"])}
         now = self._clock()
         count: Counter[bool] = Counter()
         with self._database.write() as tx:
-            commits.restore(tx, made, [str(head) for head in line["heads"]], now=now)
-            known = commits.by_id(
-                tx, [one for commit in made for one in (commit.id, *commit.parents)]
-            )
-            for commit in made:
-                commits.require_thread(known, commit.parents, thread)
+            commits.restore(tx, list(made.values()), [str(head) for head in line["heads"]], now=now)
+            followed = {*made, *(parent for one in made.values() for parent in one.parents)}
+            known = commits.by_id(tx, sorted(followed))
+            commits.require_thread(known, sorted(followed), thread)
             commits.require_thread(known, line["heads"], thread)
             for one in line["messages"]:
                 owner = str(one["owner"])
                 require_own("personal" if owner else "global", owner, actor)
-                if one["commit_id"] not in known:
+                if one["commit_id"] not in known or len(one["message_id"]) > MAX_THREAD_CHARS:
                     raise _SkippedError("damaged")
                 from_json(one["body"])  # what cannot be restored is not taken in
                 stored = messages.StoredMessage(owner, thread, one["message_id"], one["body"])
@@ -240,72 +214,6 @@ class Importing(Remembering):
         self._notes.update(name, lambda old: old or text)
         self._last_scan = -float("inf")  # the next search finds it
         return Counter({True: 1})
-
-    def _import_foreign(self, export: ForeignExport, actor: Actor, tally: _Tally) -> None:
-        users = {one.user_id for one in export.texts if one.user_id is not None}
-        for one in export.texts:
-            if len(users) > 1 and one.user_id not in {None, actor.user_id}:
-                tally.skipped["of another user"] += 1
-                continue
-            kind = "records" if one.role == "memory" else "texts"
-            try:
-                is_new = (
-                    self._import_memory(one, export.system, actor)
-                    if one.role == "memory"
-                    else self._import_said(one, export.system, actor)
-                )
-            except MemEngineError as error:
-                tally.skipped[type(error).__name__] += 1
-            else:
-                (tally.imported if is_new else tally.unchanged)[kind] += 1
-
-    def _import_memory(self, one: ForeignText, system: str, actor: Actor) -> bool:
-        name = f"{system}:{one.id}"[:64]
-        scope = visibility.default_scope(actor)
-        stored_id = record_id(name, visibility.owner_of(scope, actor))
-        with self._database.read() as tx:
-            if records.by_ids(tx, [stored_id]):
-                return False
-        told = {"created_at": one.at.isoformat()} if one.at else {}
-        self.remember(
-            one.text,
-            id=name,
-            metadata={**one.metadata, **told},
-            origin="app",
-            trust="unverified",
-            source=f"{system}:{one.id}"[:1024],
-            actor=actor,
-        )
-        return True
-
-    def _import_said(self, one: ForeignText, system: str, actor: Actor) -> bool:
-        scope = visibility.default_scope(actor)
-        visibility.require_write(scope, actor)
-        owner = visibility.owner_of(scope, actor)
-        source = document_uri(owner, f"{system}:{one.id}")
-        origin: Origin = "user" if one.role == "user" else "assistant"
-        trust: Trust = "trusted" if one.role == "user" else "unverified"
-        provenance = Provenance(
-            scope=scope,
-            owner=owner,
-            origin=origin,
-            trust=trust,
-            thread_id=None if one.thread_id is None else one.thread_id[:255],
-            event_at=one.at or self._clock(),
-            metadata=clean_metadata({**one.metadata, "role": one.role}),
-        )
-        pieces = chunk_markdown(
-            clean_text(one.text),
-            self.config.chunk_tokens,
-            self.config.overlap_tokens,
-            source=source,
-        )
-        with self._database.read() as tx:
-            is_known = bool(exports.ids_of_source(tx, source))
-        if not is_known:
-            new: TextChunks = [(chunk, provenance) for chunk in pieces]
-            self._indexer.put({source: new})
-        return not is_known
 
 
 def _nothing(tx: Transaction) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from uuid import uuid4
 
-from langchain_memengine.engine.parts import INDEX_DIR, EngineParts
-from langchain_memengine.errors import ConfigurationError
+from langchain_memengine.engine.derived import INDEX_DIR
+from langchain_memengine.engine.parts import EngineParts
+from langchain_memengine.errors import ConfigurationError, StorageError
 from langchain_memengine.retrieval.chroma_checks import chroma_checks
 from langchain_memengine.retrieval.derived_files import remove
 from langchain_memengine.retrieval.diagnosis import DoctorReport, examine
@@ -65,6 +67,8 @@ class Maintaining(EngineParts):
         """
         if repair and self.read_only:
             raise ConfigurationError("This engine was opened with read_only=True.")
+        with suppress(StorageError):  # the checks find what is wrong
+            self._take_over()  # who keeps the derived files may look into them
         now = self._clock()
         checks = row_checks(
             self._database,
@@ -77,12 +81,12 @@ class Maintaining(EngineParts):
         checks |= chroma_checks(
             self._database,
             self._embedding,
-            self._chroma[0] if self._chroma else None,
+            self._derived.chroma[0] if self._derived.chroma else None,
             self._why_no_chroma(),
         )
         if self.root is not None:
             state = Layout(self.root).state_dir
-            checks |= file_checks(self.root, state, state / INDEX_DIR, self._index_lock, now)
+            checks |= file_checks(self.root, state, state / INDEX_DIR, self._derived.lock, now)
         return examine(checks, repair=repair)
 
     def _embed_missing(self) -> None:
@@ -90,7 +94,7 @@ class Maintaining(EngineParts):
             self._indexer.carry_out(SyncPlan(()))
 
     def _why_no_chroma(self) -> str:
-        if self._index_lock is not None and not self._maintains:
+        if self._derived.may_become_ours:
             return "not checked: another process maintains it, and only that may open it"
         return "not used: exact vectors answer in this engine"
 

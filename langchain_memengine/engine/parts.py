@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import secrets
 import threading
-from collections import Counter
+import time
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from langchain_memengine.config import MemEngineConfig
+from langchain_memengine.engine.access_counts import AccessCounts
+from langchain_memengine.engine.derived import DerivedFiles
 from langchain_memengine.engine.graphing import graph_store
 from langchain_memengine.engine.state_store import state_store
-from langchain_memengine.errors import ConfigurationError, StoreLockedError
+from langchain_memengine.errors import ConfigurationError, StorageError
 from langchain_memengine.graph.knowledge_graph import KnowledgeGraph
 from langchain_memengine.graph.resolution import NameMerge
 from langchain_memengine.jobs.worker import OnJobFailed, Worker, no_work
@@ -22,18 +23,12 @@ from langchain_memengine.jobs.worker_thread import WorkerThread
 from langchain_memengine.models.chat_providers import checked_spec
 from langchain_memengine.models.embedding import EmbeddingsLike
 from langchain_memengine.models.providers import make_embedder
-from langchain_memengine.retrieval import chroma_folder, snapshot
-from langchain_memengine.retrieval.chroma_collections import Location
-from langchain_memengine.retrieval.chroma_folder import ChromaFolder
-from langchain_memengine.retrieval.chroma_follower import ChromaFollower
-from langchain_memengine.retrieval.chroma_server import server_of
 from langchain_memengine.retrieval.embedding_cache import EmbeddingCache
 from langchain_memengine.retrieval.graph_leg import GraphLeg
 from langchain_memengine.retrieval.indexing import Indexer
 from langchain_memengine.retrieval.name_index import NameIndex
 from langchain_memengine.retrieval.partitions import Partitions
 from langchain_memengine.retrieval.search import Searcher
-from langchain_memengine.retrieval.snapshot import Origin, Snapshots
 from langchain_memengine.retrieval.sources import (
     FolderSource,
     NotesSource,
@@ -41,12 +36,9 @@ from langchain_memengine.retrieval.sources import (
     named_source_id,
 )
 from langchain_memengine.retrieval.traffic import Traffic
-from langchain_memengine.retrieval.vector_index import ChromaIndex
-from langchain_memengine.storage import access
-from langchain_memengine.storage.backup import EPOCH
 from langchain_memengine.storage.documents import TableNotes
+from langchain_memengine.storage.drawn_once import drawn_once
 from langchain_memengine.storage.job_values import Handler
-from langchain_memengine.storage.locking import IndexLock
 from langchain_memengine.text.words import WordSplitter
 from langchain_memengine.types import (
     LOCAL_ADMIN,
@@ -61,13 +53,7 @@ if TYPE_CHECKING:
     from langchain_memengine.models.asking import ChatModel
 
 DATABASE_FILE = "memory.sqlite"
-INDEX_DIR = "index"
-CHROMA_DIR = "chroma"
-
 _FENCE_SECRET = "fence_secret"  # noqa: S105  # the name of a row, no password
-
-_REST_SECONDS = 1.0
-"""Wait before a Chroma server that failed is tried again."""
 
 FORGOTTEN_AT = "forgotten_at"
 """Name of the row with the value of the change counter when something was last forgotten."""
@@ -110,11 +96,10 @@ class EngineParts:
         self._clock = clock
         self._sync_lock = threading.Lock()
         self._last_scan = -float("inf")
+        self._last_look = -float("inf")
         self._pending = PendingChanges(config.watch_debounce_ms / 1000)
         self._watcher: Watcher | None = None
         self._watcher_lock = threading.Lock()
-        self._accesses: Counter[str] = Counter()
-        self._access_lock = threading.Lock()
         with ExitStack() as closing:
             self._build(closing, embeddings)
             self._build_worker(closing, on_job_failed)
@@ -127,9 +112,10 @@ class EngineParts:
         file = layout.state_dir / DATABASE_FILE if layout else None
         self._database = state_store(config, file, self._clock(), read_only=self.read_only)
         closing.callback(self._database.close)
+        self._access_counts = AccessCounts(self._database, self._clock)
         graph = graph_store(config, layout, self._clock, read_only=self.read_only)
         closing.callback(graph.close)
-        self._secret = self._drawn_once(_FENCE_SECRET)
+        self._secret = drawn_once(self._database, _FENCE_SECRET)
         self._embedder = make_embedder(
             spec, batch_size=config.embedding_batch_size, attempts=config.embedding_attempts
         )
@@ -138,23 +124,23 @@ class EngineParts:
         self.graph = KnowledgeGraph(self._database, graph, names, self._clock, self.actor)
         splitter = self._splitter = WordSplitter(config.language)
         self._traffic = Traffic(splitter)
-        self._index_lock = self._take_index_lock(closing, layout)
-        epoch = self._epoch(layout)
+        self._derived = DerivedFiles(self._database, config, layout, splitter.fingerprint)
+        closing.callback(self._derived.release)
         self._partitions = Partitions(
             self._traffic.words,
             k1=config.bm25_k1,
             b=config.bm25_b,
-            snapshots=self._snapshots(layout, splitter, epoch),
+            snapshots=self._derived.snapshots,
         )
         closing.callback(self._save_partitions)
-        self._chroma = self._chroma_parts(closing, layout, epoch)
+        closing.callback(self._derived.close_chroma)
         self._searcher = Searcher(
             self._database,
             self._partitions,
             splitter,
             self._embedding,
             config,
-            self._chroma,
+            self._derived.chroma,
             GraphLeg(graph, splitter, names),
         )
         self._traffic.follow = self._searcher.follow
@@ -191,82 +177,36 @@ class EngineParts:
             raise ConfigurationError(f"{self.root} is no folder. Check the path.")
         return Layout(self.root)
 
-    def _drawn_once(self, key: str) -> str:
-        """Return the random text that the database has under a key; a new one if it has none."""
-        with self._database.read() as tx:
-            known = tx.get_meta(key)
-        drawn = secrets.token_hex(16)
-        if known is not None or self.read_only:
-            return known or drawn
-        with self._database.write() as tx:
-            known = tx.get_meta(key)  # another process may have been faster
-            if known is None:
-                tx.set_meta(key, drawn)
-        return known or drawn
-
-    def _take_index_lock(self, closing: ExitStack, layout: Layout | None) -> IndexLock | None:
-        """Return the lock on the derived files, taken unless another engine has it."""
-        if layout is None or self.read_only or not self.config.maintain_indexes:
-            return None
-        lock = IndexLock(layout.state_dir)
-        with suppress(StoreLockedError):  # this engine follows the database in memory
-            lock.acquire()
-            closing.callback(lock.release)
-        return lock
-
     @property
     def _maintains(self) -> bool:
         """Whether this engine is the one to write the derived files."""
-        return self._index_lock is not None and self._index_lock.is_held
+        return self._derived.are_ours
 
-    def _epoch(self, layout: Layout | None) -> str:
-        """Return the identity of the database, which derived files must have been made from.
+    def _take_over(self) -> None:
+        """Become the engine that writes the derived files, if there is none any more.
 
-        A derived file that is ahead of the database tells that an older one was put in its place
-        by hand: it gets a new identity before it can catch up with what it never was.
+        Raises:
+            StorageError: The lock cannot be made, or the database failed.
         """
-        epoch = self._drawn_once(EPOCH)
-        if layout is None or not self._maintains:
-            return epoch
-        known = max(
-            snapshot.newest_change(layout.state_dir / INDEX_DIR, epoch),
-            chroma_folder.newest_change(layout.state_dir / CHROMA_DIR, epoch),
-        )
-        with self._database.read() as tx:
-            is_behind = tx.counters().changes < known
-        if is_behind:
-            epoch = secrets.token_hex(16)
-            with self._database.write() as tx:
-                tx.set_meta(EPOCH, epoch)
-        return epoch
+        if self._derived.take_over():
+            self._searcher.use_chroma(self._derived.chroma)
 
-    def _snapshots(
-        self, layout: Layout | None, splitter: WordSplitter, epoch: str
-    ) -> Snapshots | None:
-        if layout is None:
-            return None
-        origin = Origin(self.config.store_id, epoch, splitter.fingerprint)
-        return Snapshots(layout.state_dir / INDEX_DIR, origin, writes=self._maintains)
+    def _take_over_if_due(self) -> tuple[str, ...]:
+        """Keep the indexes if nobody does any more; return what went wrong.
 
-    def _chroma_parts(
-        self, closing: ExitStack, layout: Layout | None, epoch: str
-    ) -> tuple[ChromaIndex, ChromaFollower] | None:
-        """Return the parts for Chroma, unless exact vectors answer in this engine.
-
-        A folder is for the holder of the lock, a server for all.
+        Only a search needs them kept. An engine that follows looks as often as for changed files.
         """
-        location: Location | None = server_of(self.config)
-        rest_seconds = _REST_SECONDS
-        if location is None and layout is not None and self._maintains:
-            location = ChromaFolder(layout.state_dir / CHROMA_DIR, epoch)
-            rest_seconds = 0.0  # it is given up after some failures
-        if location is None or self.read_only or self.config.vector_search == "exact":
-            return None
-        index = ChromaIndex(self._database, epoch, location)
-        closing.callback(index.close)
-        follower = ChromaFollower(index, rest_seconds)
-        closing.callback(follower.close)
-        return index, follower
+        if not self._derived.may_become_ours:
+            return ()
+        now = time.monotonic()
+        if now - self._last_look < self.config.stat_interval_seconds:
+            return ()
+        self._last_look = now
+        try:
+            self._take_over()
+        except StorageError as error:
+            return (f"indexes: {error}",)
+        return ()
 
     def _all_sources(self, layout: Layout | None) -> list[Source]:
         main: Source = (
@@ -320,16 +260,12 @@ class EngineParts:
 
     def wait_for_chroma(self) -> None:
         """Wait until Chroma has caught up with what searches asked of it."""
-        if self._chroma is not None:
-            self._chroma[1].wait()
+        if self._derived.chroma is not None:
+            self._derived.chroma[1].wait()
 
     def write_accesses(self) -> None:
         """Write the access counts that are buffered."""
-        with self._access_lock:
-            counted, self._accesses = self._accesses, Counter()
-        if counted and not self.read_only:
-            with self._database.write() as tx:
-                access.record(tx, counted, now=self._clock())
+        self._access_counts.write()
 
     def close(self) -> None:
         """Write what is buffered, keep the indexes and close everything; twice is fine."""

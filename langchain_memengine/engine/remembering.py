@@ -21,7 +21,7 @@ from langchain_memengine.errors import ConfigurationError, NotFoundError, ScopeE
 from langchain_memengine.retrieval import visibility
 from langchain_memengine.retrieval.documents import MAX_THREAD_CHARS
 from langchain_memengine.retrieval.records import RecordKeeper, suspected
-from langchain_memengine.storage import chunks, revisions
+from langchain_memengine.storage import revisions, stored_chunks
 from langchain_memengine.storage.chunk_values import partition_key
 from langchain_memengine.storage.database import Transaction, from_ms, to_ms
 from langchain_memengine.storage.record_values import (
@@ -39,7 +39,7 @@ from langchain_memengine.types import (
 
 logger = logging.getLogger(__name__)
 
-_MAX_SOURCE_CHARS = 1024
+MAX_SOURCE_CHARS = 1024  # what the column holds on every database
 
 
 class Remembering(ReadingRecords):
@@ -111,7 +111,7 @@ class Remembering(ReadingRecords):
             updated_at=now,
             valid_from=stored_time(valid_from),
             expires_at=stored_time(expires_at),
-            source=fitting("source", source, _MAX_SOURCE_CHARS),
+            source=fitting("source", source, MAX_SOURCE_CHARS),
         )
         return self._put_record(new)
 
@@ -242,7 +242,7 @@ class Remembering(ReadingRecords):
             return False
         mine = [partition_key("personal", visibility.owner_of("personal", actor))]
         target = [revision.target_id]
-        return bool(chunks.by_ids(tx, target, partitions=mine, now=self._clock()))
+        return bool(stored_chunks.by_ids(tx, target, partitions=mine, now=self._clock()))
 
     def _require_change(self, record: MemoryRecord, actor: Actor) -> None:
         """Make sure that an actor may change a record; an admin may change agents' notes too.

@@ -10,7 +10,8 @@ from pathlib import Path
 from uuid import uuid4
 
 from langchain_memengine.config import MemEngineConfig, load_config
-from langchain_memengine.engine.parts import CHROMA_DIR, DATABASE_FILE, INDEX_DIR, utc_now
+from langchain_memengine.engine.derived import CHROMA_DIR, INDEX_DIR
+from langchain_memengine.engine.parts import DATABASE_FILE, utc_now
 from langchain_memengine.errors import StoreBusyError
 from langchain_memengine.retrieval.derived_files import remove
 from langchain_memengine.storage import backup

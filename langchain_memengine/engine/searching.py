@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -14,13 +13,12 @@ from langchain_memengine.answers import (
     Hit,
     SearchResult,
 )
-from langchain_memengine.config import Ranking, ranking_named
 from langchain_memengine.engine.reading_records import sources_named
-from langchain_memengine.engine.writing import Writing
-from langchain_memengine.errors import ConfigurationError, MemEngineError
+from langchain_memengine.engine.syncing_first import SyncingFirst
+from langchain_memengine.errors import ConfigurationError
+from langchain_memengine.rankings import Ranking, ranking_named
 from langchain_memengine.retrieval import visibility
 from langchain_memengine.retrieval.explain import explain
-from langchain_memengine.retrieval.file_reader import MANY_FILES
 from langchain_memengine.retrieval.query import Query, Vantage
 from langchain_memengine.retrieval.recall import Recalled, capped, fence_nonce
 from langchain_memengine.retrieval.sources import source_uri
@@ -32,20 +30,15 @@ from langchain_memengine.types import (
     Filter,
 )
 from langchain_memengine.workspace.blank_memory import is_untouched
+from langchain_memengine.workspace.entries import (
+    Workspace,
+)
 from langchain_memengine.workspace.files import UnreadableFileError
 from langchain_memengine.workspace.layout import memory_names
-from langchain_memengine.workspace.notes import Workspace
-
-SYNC_PATIENCE_SECONDS = 0.25
-"""Wait for a sync that somebody else began, at most, before a search does without."""
-
-BEING_INDEXED = "sync: files are being indexed; what is new in them may not be found yet"
-
-_ACCESS_BATCH = 100
 
 
-class Searching(Writing):
-    """The chapter of the engine that answers; it first indexes what changed."""
+class Searching(SyncingFirst):
+    """The chapter of the engine that answers."""
 
     def search(  # noqa: PLR0913  # keywords, each with a default
         self,
@@ -93,6 +86,7 @@ class Searching(Writing):
         if graph_hops is not None:
             asked = replace(asked, graph_hops=graph_hops)
         auto_synced, problems, sync_ms = self._sync_if_due()
+        problems = (*problems, *self._take_over_if_due())
         with self._traffic.searching():
             if asked.graph_hops:
                 self._forget_in_graph()
@@ -204,11 +198,7 @@ class Searching(Writing):
 
     def record_access(self, hits: Sequence[Hit]) -> None:
         """Count hits that were of use; written in batches, at the latest when closing."""
-        with self._access_lock:
-            self._accesses.update(hit.id for hit in hits)
-            is_full = self._accesses.total() >= _ACCESS_BATCH
-        if is_full:
-            self.write_accesses()
+        self._access_counts.add(hit.id for hit in hits)
 
     async def asearch(self, query: str, k: int | None = None, **options: Any) -> SearchResult:
         """Find memories without blocking the event loop; options as in :meth:`search`."""
@@ -269,49 +259,6 @@ class Searching(Writing):
         if head is None and as_of is None:
             return asked
         return replace(asked, vantage=Vantage(thread_id, head, as_of))
-
-    def _sync_if_due(self) -> tuple[bool, tuple[str, ...], float]:
-        """Index changed files before a search; return (synced, problems, milliseconds)."""
-        if self.read_only or not self.config.sync_on_search:
-            return False, (), 0.0
-        started = time.perf_counter()
-        synced = False
-        problems: tuple[str, ...] = ()
-        # While many files are indexed, nobody waits for them: the answer is what is there so far.
-        patience = 0.0 if self._indexer.is_at_many else SYNC_PATIENCE_SECONDS
-        if self._indexer.is_at_many or self._is_scan_due():
-            if self._sync_lock.acquire(timeout=patience):
-                try:
-                    synced, problems = self._sync_for_search()
-                finally:
-                    self._sync_lock.release()
-            else:
-                problems = (BEING_INDEXED,)
-        if synced:
-            self._tell_graph()
-        return synced, problems, (time.perf_counter() - started) * 1000
-
-    def _is_scan_due(self) -> bool:
-        """Return whether a search should look for changed files; with a watcher it is told."""
-        if self._is_watching() and not self._pending.is_dirty:
-            return False
-        return time.monotonic() - self._last_scan >= self.config.stat_interval_seconds
-
-    def _sync_for_search(self) -> tuple[bool, tuple[str, ...]]:
-        """Sync unless that has become needless, and leave many files to a watcher."""
-        if not self._is_scan_due():
-            return False, ()
-        try:
-            with self._pending.syncing() as succeed:
-                plan = self._indexer.plan(self._sources)
-                if self._is_watching() and plan.stale >= MANY_FILES:
-                    self._last_scan = time.monotonic()
-                    return False, (BEING_INDEXED,)
-                report = self._carry_out(plan, succeed)
-        except MemEngineError as error:
-            return False, (f"sync: {error}",)
-        problems = tuple(f"sync: {problem.path}: {problem.reason}" for problem in report.failed)
-        return bool(report.indexed or report.removed), problems
 
     def _pinned_sources(self, actor: Actor) -> tuple[str, ...]:
         workspace = self._sources[0].workspace_id

@@ -9,10 +9,8 @@ from typing import Literal
 
 from langchain_core.documents import Document
 
-from langchain_memengine.answers import (
-    Hit,
-)
-from langchain_memengine.config import MemEngineConfig, Ranking, load_config, ranking_named
+from langchain_memengine.answers import Hit
+from langchain_memengine.config import MemEngineConfig, load_config
 from langchain_memengine.engine.memory_engine import CONFIGURED, MemoryEngine
 from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.evaluation.baselines import Baselines
@@ -33,10 +31,9 @@ from langchain_memengine.graph.triples import salvage
 from langchain_memengine.models.asking import ChatModel
 from langchain_memengine.models.embedding import Embedder, EmbeddingsLike
 from langchain_memengine.models.providers import make_embedder
+from langchain_memengine.rankings import Ranking, ranking_named
 from langchain_memengine.retrieval.documents import NewDocument, document_id
-from langchain_memengine.types import (
-    Progress,
-)
+from langchain_memengine.types import Progress
 from langchain_memengine.workspace.files import read_text
 from langchain_memengine.workspace.layout import owner_folder, slug
 

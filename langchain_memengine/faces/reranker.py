@@ -11,8 +11,8 @@ from langchain_core.callbacks import Callbacks
 from langchain_core.documents import BaseDocumentCompressor, Document
 from pydantic import ConfigDict, Field
 
-from langchain_memengine.config import Ranking
 from langchain_memengine.engine.parts import utc_now
+from langchain_memengine.rankings import Ranking
 from langchain_memengine.retrieval.decay import Floats, rescore
 from langchain_memengine.retrieval.documents import event_time
 from langchain_memengine.text.sanitize import as_utc

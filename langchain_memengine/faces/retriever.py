@@ -23,10 +23,10 @@ from langchain_memengine.answers import (
     Receipt,
     SearchResult,
 )
-from langchain_memengine.config import Ranking
 from langchain_memengine.engine.memory_engine import MemoryEngine
 from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.faces.running import actor_named
+from langchain_memengine.rankings import Ranking
 from langchain_memengine.types import (
     Filter,
     Scope,

@@ -10,8 +10,9 @@ from langchain_memengine.retrieval.name_index import NameIndex
 from langchain_memengine.retrieval.standing import silenced
 from langchain_memengine.storage import chunk_ids, graph, graph_meta, job_rows, jobs
 from langchain_memengine.storage.chunk_values import partition_key
-from langchain_memengine.storage.database import Database, LazyDatabase
+from langchain_memengine.storage.database import Database
 from langchain_memengine.storage.graph_jobs import SYNC_KEY, skipped, sync_job
+from langchain_memengine.storage.lazy_database import LazyDatabase
 from langchain_memengine.types import (
     Actor,
 )

@@ -10,8 +10,8 @@ from typing import Literal
 
 from langchain_memengine.shown import Shown
 from langchain_memengine.text.erasing import MIN_CHARS, flat
+from langchain_memengine.workspace.entries import inert
 from langchain_memengine.workspace.layout import MEMORY_FILE
-from langchain_memengine.workspace.notes import inert
 
 MAX_QUOTED_CHARS = 500
 """Longer texts are named in a digest, not quoted. What is cut could not be forgotten there, nor

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from langchain_memengine.config import Ranking
+from langchain_memengine.rankings import Ranking
 
 Floats = NDArray[np.float64]
 

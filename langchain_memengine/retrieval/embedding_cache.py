@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from langchain_memengine.errors import EmbeddingError, EmbeddingModelChangedError
 from langchain_memengine.models.embedding import Embedder
 from langchain_memengine.storage import embeddings
-from langchain_memengine.storage.database import Counters, Database, Transaction
+from langchain_memengine.storage.change_counters import Counters
+from langchain_memengine.storage.database import Database, Transaction
 
 FloatArray = NDArray[np.float32]
 Progress = Callable[[int], None]

@@ -10,11 +10,11 @@ from langchain_memengine.answers import (
     Explanation,
     Hit,
 )
-from langchain_memengine.config import Ranking
+from langchain_memengine.rankings import Ranking
 from langchain_memengine.retrieval.hit_rows import read_hits
 from langchain_memengine.retrieval.query import Query, RankedView, Stopwatch
 from langchain_memengine.retrieval.search import Searcher
-from langchain_memengine.storage import chunks, hidden_chunks, quarantines
+from langchain_memengine.storage import chunks, hidden_chunks, quarantines, stored_chunks
 from langchain_memengine.storage.chunk_values import StoredChunk
 from langchain_memengine.storage.database import Database, Transaction
 from langchain_memengine.text.sanitize import clean_text
@@ -55,7 +55,7 @@ def explain(
             chunk_id = hit.id
             stored = next(one for one in meant if one.id == chunk_id)
         stand_in = _stand_in(tx, query, stored)
-        is_valid = stored.num in chunks.visible_by_num(
+        is_valid = stored.num in stored_chunks.visible_by_num(
             tx, [stored.num], partitions=query.partitions, now=query.now
         )
     found = next((found for found in answer.hits if found.id == chunk_id), None)
@@ -86,8 +86,8 @@ def explain(
 def _meant(
     tx: Transaction, query: Query, name: str, sources: Sequence[str]
 ) -> Sequence[StoredChunk]:
-    found = name and chunks.of_memory(tx, sources, path=name, partitions=query.partitions)
-    return found or [chunks.by_id(tx, name.lower(), partitions=query.partitions)]
+    found = name and stored_chunks.of_memory(tx, sources, path=name, partitions=query.partitions)
+    return found or [stored_chunks.by_id(tx, name.lower(), partitions=query.partitions)]
 
 
 def _why_hidden(stored: StoredChunk, everything: RankedView, aside: frozenset[str]) -> str | None:
@@ -104,7 +104,7 @@ def _stand_in(tx: Transaction, query: Query, stored: StoredChunk) -> StoredChunk
     """Return the chunk that one is hidden behind; ``None`` if there is none, or none any more."""
     hiding = hidden_chunks.of_chunks(tx, [stored.id]).get(stored.id)
     kept = [] if hiding is None else [hiding.kept_id]
-    found = chunks.by_ids(tx, kept, partitions=query.partitions, now=query.now)
+    found = stored_chunks.by_ids(tx, kept, partitions=query.partitions, now=query.now)
     return next(iter(found.values()), None)
 
 

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from langchain_memengine.retrieval.partition import Partition
-from langchain_memengine.storage.database import Counters, Transaction
+from langchain_memengine.storage.change_counters import Counters
+from langchain_memengine.storage.database import Transaction
 
 T = TypeVar("T")
 

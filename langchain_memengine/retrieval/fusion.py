@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from langchain_memengine.config import Ranking
-from langchain_memengine.retrieval.blas_threads import ONE_BLAS_THREAD
+from langchain_memengine.rankings import Ranking
 from langchain_memengine.retrieval.decay import Floats, rescore
 
 Ints = NDArray[np.int64]
@@ -285,6 +284,5 @@ def diversify(
         pick = int(np.argmax(value))
         chosen.append(pick)
         left[pick] = False
-        with ONE_BLAS_THREAD:
-            nearest = np.maximum(nearest, vectors @ vectors[pick])
+        nearest = np.maximum(nearest, np.vecdot(vectors, vectors[pick]))
     return order[chosen]

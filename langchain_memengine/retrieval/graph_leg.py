@@ -22,8 +22,9 @@ from langchain_memengine.retrieval.fusion import Candidates
 from langchain_memengine.retrieval.graph_walk import Neighbourhood, concentration, visits
 from langchain_memengine.retrieval.name_index import NameIndex
 from langchain_memengine.storage import chunk_ids, graph_reading
-from langchain_memengine.storage.database import LazyDatabase, Transaction
+from langchain_memengine.storage.database import Transaction
 from langchain_memengine.storage.graph_statements import RelationRow
+from langchain_memengine.storage.lazy_database import LazyDatabase
 from langchain_memengine.text.names import keys_in, phrases_in
 
 Floats = NDArray[np.float64]

@@ -7,7 +7,7 @@ from math import isnan
 
 from langchain_memengine.answers import Hit, Receipt
 from langchain_memengine.retrieval.query import Place, Query, RankedView
-from langchain_memengine.storage import chunks
+from langchain_memengine.storage import stored_chunks
 from langchain_memengine.storage.chunk_values import StoredChunk
 from langchain_memengine.storage.database import Transaction
 
@@ -17,7 +17,7 @@ def read_hits(tx: Transaction, query: Query, ranked: RankedView) -> Iterator[Hit
     order = ranked.ranked.order
     for start in range(0, len(order), query.k):
         places = ranked.places(order[start : start + query.k])
-        rows = chunks.visible_by_num(
+        rows = stored_chunks.visible_by_num(
             tx,
             [p.num for p in places],
             partitions=query.partitions,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from langchain_memengine.config import Ranking
+from langchain_memengine.rankings import Ranking
 from langchain_memengine.retrieval.fusion import ABSENT, Candidates, Context
 from langchain_memengine.retrieval.keyword_index import CorpusStatistics
 from langchain_memengine.retrieval.surroundings import NOBODY

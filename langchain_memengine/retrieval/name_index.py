@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from langchain_memengine.retrieval.blas_threads import ONE_BLAS_THREAD
 from langchain_memengine.retrieval.embedding_cache import EmbeddingCache
 from langchain_memengine.storage import graph_vectors
-from langchain_memengine.storage.database import LazyDatabase, Transaction
+from langchain_memengine.storage.database import Transaction
+from langchain_memengine.storage.lazy_database import LazyDatabase
 
 FloatArray = NDArray[np.float32]
 
@@ -103,8 +103,7 @@ class NameIndex:
         keys, matrix = self._vectors(tx, self._embedding.verify())
         if not keys:
             return [[] for _ in vectors]
-        with ONE_BLAS_THREAD:
-            cosines = vectors @ matrix.T
+        cosines = np.vecdot(matrix[:, np.newaxis], vectors).T
         near = (np.flatnonzero(row >= SAME_COSINE) for row in cosines)
         return [
             [keys[place] for place in places[np.argsort(-row[places], kind="stable")]]

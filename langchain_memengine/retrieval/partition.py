@@ -23,8 +23,9 @@ from langchain_memengine.retrieval.row_reading import author, group, keyword_tex
 from langchain_memengine.retrieval.surroundings import Surroundings
 from langchain_memengine.retrieval.vector_matrix import Unrelated, VectorMatrix
 from langchain_memengine.storage import access, chunks, embeddings
+from langchain_memengine.storage.change_counters import Counters
 from langchain_memengine.storage.chunk_values import FilterRow, IndexRow
-from langchain_memengine.storage.database import Counters, Transaction
+from langchain_memengine.storage.database import Transaction
 from langchain_memengine.types import (
     Filter,
 )

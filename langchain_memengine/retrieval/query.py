@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from langchain_memengine.config import Ranking
 from langchain_memengine.errors import ConfigurationError
+from langchain_memengine.rankings import Ranking
 from langchain_memengine.retrieval.fusion import Candidates, Ranked
 from langchain_memengine.types import (
     Filter,

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langchain_memengine.answers import SearchResult
-from langchain_memengine.config import MemEngineConfig, Ranking
+from langchain_memengine.config import MemEngineConfig
 from langchain_memengine.errors import EmbeddingError, StorageError
+from langchain_memengine.rankings import Ranking
 from langchain_memengine.retrieval import fusion, legs
 from langchain_memengine.retrieval.chroma_follower import ChromaFollower
 from langchain_memengine.retrieval.embedding_cache import EmbeddingCache
@@ -25,7 +26,8 @@ from langchain_memengine.retrieval.staleness import KnownCounters
 from langchain_memengine.retrieval.vector_index import ChromaIndex
 from langchain_memengine.retrieval.vector_search import VectorSearch
 from langchain_memengine.retrieval.view import View
-from langchain_memengine.storage.database import Counters, Database, Transaction, to_ms
+from langchain_memengine.storage.change_counters import Counters
+from langchain_memengine.storage.database import Database, Transaction, to_ms
 from langchain_memengine.text.words import WordSplitter
 
 Ints = NDArray[np.int64]
@@ -89,6 +91,10 @@ class Searcher:
             counters = tx.counters()
             with self._partitions.lock:
                 self._partitions.follow(tx, counters)
+
+    def use_chroma(self, chroma: tuple[ChromaIndex, ChromaFollower] | None) -> None:
+        """Ask another Chroma from now on, or none."""
+        self._vectors.chroma = chroma
 
     def query_vector(self, text: str) -> tuple[NDArray[np.float32] | None, tuple[str, ...]]:
         """Return the vector of a query, or ``None`` and why there is none."""

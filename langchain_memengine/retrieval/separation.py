@@ -7,7 +7,7 @@ from math import log, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from langchain_memengine.config import Ranking
+from langchain_memengine.rankings import Ranking
 from langchain_memengine.retrieval.legs import VectorLeg
 from langchain_memengine.retrieval.view import View
 

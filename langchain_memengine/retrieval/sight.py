@@ -10,7 +10,8 @@ from langchain_memengine.retrieval.legs import Mask, both
 from langchain_memengine.retrieval.query import Query
 from langchain_memengine.retrieval.validity import Validity
 from langchain_memengine.retrieval.view import View
-from langchain_memengine.storage.database import Counters, Transaction, to_ms
+from langchain_memengine.storage.change_counters import Counters
+from langchain_memengine.storage.database import Transaction, to_ms
 from langchain_memengine.types import Filter
 
 

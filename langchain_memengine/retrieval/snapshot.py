@@ -30,13 +30,13 @@ from langchain_memengine.errors import StorageError
 from langchain_memengine.retrieval import array_files
 from langchain_memengine.retrieval.derived_files import remove
 from langchain_memengine.retrieval.partition import Partition, Standing
-from langchain_memengine.storage.database import Counters
+from langchain_memengine.storage.change_counters import Counters
 from langchain_memengine.workspace.durable import make_folder, sync_folder
 from langchain_memengine.workspace.files import write_atomic
 
 logger = logging.getLogger(__name__)
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 """Raised with every change of the files' meaning, so that older ones are built again."""
 
 MIN_CHUNKS = 500
@@ -242,6 +242,16 @@ class Snapshots:
         self._writes = writes
         self._kept: dict[str, _Extent] = {}
 
+    def write_from_now_on(self, origin: Origin) -> None:
+        """Begin to write, after the lock was taken over.
+
+        Args:
+            origin: What snapshots are made from, which may be another one by now.
+        """
+        self._origin = origin
+        self._writes = True
+        self._kept.clear()  # the process before may have written or removed any since
+
     def load(self, empty: Partition, counters: Counters) -> Partition | None:
         """Fill a partition from its snapshot, see :func:`load`."""
         partition = load(self._folder, empty, self._origin, counters)
@@ -304,5 +314,5 @@ def _require_consistent(arrays: array_files.Arrays, texts: array_files.Texts) ->
     lengths |= {"posting_starts": terms + 1, "frequencies": terms}
     lengths["posting_slots"] = lengths["posting_counts"] = int(arrays["posting_starts"][-1])
     wrong = [name for name, length in lengths.items() if len(arrays[name]) != length]
-    if wrong or ("matrix" in arrays and arrays["matrix"].shape[1:] != (slots,)):
+    if wrong or ("matrix" in arrays and len(arrays["matrix"]) != slots):
         raise ValueError(f"lengths do not fit together: {', '.join(wrong) or 'matrix'}")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from langchain_memengine.storage.database import Counters, Database, Transaction
+from langchain_memengine.storage.change_counters import Counters
+from langchain_memengine.storage.database import Database, Transaction
 
 
 class KnownCounters:

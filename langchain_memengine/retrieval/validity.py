@@ -9,7 +9,8 @@ from langchain_memengine.retrieval.following import PerPartition
 from langchain_memengine.retrieval.partition import Partition
 from langchain_memengine.retrieval.view import View
 from langchain_memengine.storage import commit_chunks
-from langchain_memengine.storage.database import Counters, Transaction
+from langchain_memengine.storage.change_counters import Counters
+from langchain_memengine.storage.database import Transaction
 
 _ALWAYS = -(2**63)
 _NEVER = 2**63 - 1

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -25,11 +25,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langchain_memengine.errors import StorageError
-from langchain_memengine.retrieval import chroma_client, self_hits
-from langchain_memengine.retrieval.chroma_changes import Built, Change, change_since, difference
+from langchain_memengine.retrieval import chroma_client
+from langchain_memengine.retrieval.chroma_changes import Built, Change, change_since
 from langchain_memengine.retrieval.chroma_client import panics_as_errors
 from langchain_memengine.retrieval.chroma_collections import ChromaCollections, Location
 from langchain_memengine.retrieval.chroma_folder import ChromaFolder
+from langchain_memengine.retrieval.chroma_writer import ChromaWriter, IsOver
 from langchain_memengine.retrieval.derived_files import remove
 from langchain_memengine.storage.database import Database
 
@@ -43,8 +44,6 @@ MAX_FAILURES = 3
 
 SEQ = "memengine_seq"
 """Key under which a collection carries the change that it reflects."""
-
-IsOver = Callable[[], bool]
 
 
 class ChromaIndex:
@@ -62,6 +61,7 @@ class ChromaIndex:
         self._location = location
         self._collections = ChromaCollections(location, database.store_id, epoch)
         self._lock = threading.RLock()
+        self._writer = ChromaWriter(database, self._collections, self._lock)
         self._built: dict[tuple[str, str], Built] = {}
         self._verified: set[tuple[str, str]] = set()
         self._highest = 0
@@ -231,70 +231,21 @@ class ChromaIndex:
         self, collection: Collection, partition: str, model: str, change: Change, is_over: IsOver
     ) -> bool:
         """Carry out a change; return whether the collection is as the database was then."""
-        if not self._write(collection, change, is_over):
+        if not self._writer.write(collection, change, is_over):
             return False
         self._unreachable = None
-        self._verify(partition, model)
+        if self._is_embedded and (partition, model) not in self._verified:
+            self._writer.verify(partition, model)
+            self._verified.add((partition, model))
         found = self._note(collection, partition, model, change.built, is_over)
         if found is None or found == change.built.vectors:
             return found is not None
         if self._is_embedded:
             raise StorageError(f"it holds {found} vectors instead of {change.built.vectors}")
-        rest = self._rest(collection, partition, model, change.built.seq)
-        if rest is None or not self._write(collection, rest, is_over):
+        rest = self._writer.rest(collection, partition, model, change.built.seq)
+        if rest is None or not self._writer.write(collection, rest, is_over):
             return False
         return self._note(collection, partition, model, rest.built, is_over) == rest.built.vectors
-
-    def _write(self, collection: Collection, change: Change, is_over: IsOver) -> bool:
-        """Remove and write vectors in batches; return whether all of them were."""
-        with self._lock:
-            batch = self._collections.batch
-        for start in range(0, len(change.gone), batch):
-            with self._lock:
-                if is_over():
-                    return False
-                chroma_client.delete(collection, change.gone[start : start + batch])
-        for start in range(0, len(change.nums), batch):
-            run = slice(start, start + batch)
-            with self._lock:
-                if is_over():
-                    return False
-                chroma_client.upsert(collection, change.nums[run], change.vectors[run])
-        return True
-
-    def _rest(self, collection: Collection, partition: str, model: str, seq: int) -> Change | None:
-        """Return what is still wrong with a server's collection, unless the database moved on."""
-        with self._database.read() as tx:
-            if tx.counters().changes != seq:  # whoever changed it counts, too
-                return None
-        held = chroma_client.numbers(collection, self._collections.batch)
-        with self._database.read() as tx:
-            rest = difference(tx, partition, model, held)
-        logger.info("Chroma lacks %d vectors and has %d others", len(rest.nums), len(rest.gone))
-        return rest
-
-    def _verify(self, partition: str, model: str) -> None:
-        """Look for some vectors, once after opening: files that vanished under it tell nothing.
-
-        Raises:
-            StorageError: It does not find them.
-        """
-        if not self._is_embedded or (partition, model) in self._verified:
-            return
-        with self._database.read() as tx:
-            sampled = self_hits.sample(tx, partition, model)
-            hits = self_hits.found(
-                tx, model, sampled, lambda num: self._around(partition, model, sampled[num])
-            )
-        if hits < self_hits.MIN_FOUND * len(sampled):
-            raise StorageError(f"it finds {hits} of {len(sampled)} sampled vectors")
-        self._verified.add((partition, model))
-
-    def _around(self, partition: str, model: str, vector: NDArray[np.float32]) -> list[int]:
-        with self._lock:
-            collection = self._collections.known(partition, model)
-            found = chroma_client.nearest(collection, vector, self_hits.NEAREST)
-        return [int(num) for num in found]
 
     def _note(
         self, collection: Collection, partition: str, model: str, built: Built, is_over: IsOver

@@ -18,16 +18,21 @@ from langchain_memengine.retrieval.view import View
 class VectorSearch:
     """Finds the nearest vectors.
 
-    Args:
-        config: Says which way is taken.
+    Attributes:
         chroma: The index and what fills it, if there is one.
     """
 
     def __init__(
         self, config: MemEngineConfig, chroma: tuple[ChromaIndex, ChromaFollower] | None
     ) -> None:
+        """Remember the ways.
+
+        Args:
+            config: Says which one is taken.
+            chroma: The index and what fills it, if there is one.
+        """
         self._config = config
-        self._chroma = chroma
+        self.chroma = chroma
 
     def leg(
         self,
@@ -55,7 +60,7 @@ class VectorSearch:
     def _wants_chroma(self, view: View, mask: Mask | None) -> bool:
         """Whether Chroma is the better one: measured, exact wins with filters and when small."""
         mode = self._config.vector_search
-        if self._chroma is None or mode == "exact" or mask is not None:
+        if self.chroma is None or mode == "exact" or mask is not None:
             return False
         return mode == "chroma" or view.vectors > self._config.exact_max_chunks
 
@@ -69,9 +74,9 @@ class VectorSearch:
         Raises:
             StorageError: It failed.
         """
-        if self._chroma is None or fetch_k > EF_SEARCH:
+        if self.chroma is None or fetch_k > EF_SEARCH:
             return None
-        index, follower = self._chroma
+        index, follower = self.chroma
         stale = [p for p in view.partitions if not index.is_current(p.key, model, p.changes)]
         for partition in stale:
             follower.want(partition.key, model)

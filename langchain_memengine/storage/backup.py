@@ -13,7 +13,8 @@ from sqlalchemy import URL, make_url
 
 from langchain_memengine.errors import SchemaVersionError, StorageError, StoreBusyError
 from langchain_memengine.storage import sqlite
-from langchain_memengine.storage.database import CHANGES, Database
+from langchain_memengine.storage.change_counters import CHANGES
+from langchain_memengine.storage.database import Database
 from langchain_memengine.storage.migrations import MIGRATIONS
 from langchain_memengine.storage.schema import (
     INITIAL_TABLES,

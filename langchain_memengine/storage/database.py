@@ -1,4 +1,4 @@
-"""Connections, transactions and the change counter."""
+"""Connections and transactions."""
 
 from __future__ import annotations
 
@@ -9,21 +9,15 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import overload
 
-from sqlalchemy import Connection, bindparam, select, update
+from sqlalchemy import Connection, bindparam, select
 from sqlalchemy.exc import DBAPIError
 
 from langchain_memengine.errors import ConfigurationError, StorageError
-from langchain_memengine.storage import dialects, migrations, sqlite
+from langchain_memengine.storage import change_counters, dialects, migrations, sqlite
+from langchain_memengine.storage.change_counters import ACCESSES, CHANGES, COMMITS, Counters
 from langchain_memengine.storage.clickhouse import ClickHouse
-from langchain_memengine.storage.schema import (
-    counters,
-    meta,
-)
-from langchain_memengine.storage.statements import HotQuery, as_sqlalchemy_wraps, control
-
-CHANGES = "changes"
-ACCESSES = "accesses"
-COMMITS = "commits"
+from langchain_memengine.storage.schema import meta
+from langchain_memengine.storage.statements import as_sqlalchemy_wraps, control
 
 CLICKHOUSE_PAIR = "clickhouse_pair"
 """Key of a store whose records are in ClickHouse; what they know it by there."""
@@ -32,9 +26,6 @@ MAX_IDLE_READERS = 8
 """Connections that are kept for reading while nobody reads; more threads open more."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_COUNTERS = HotQuery(
-    select(counters.c.name, counters.c.value).where(counters.c.store_id == bindparam("store_id"))
-)
 _META = select(meta.c.value).where(
     meta.c.store_id == bindparam("store_id"), meta.c.key == bindparam("key")
 )
@@ -60,15 +51,6 @@ def from_ms(milliseconds: int | None) -> datetime | None: ...
 def from_ms(milliseconds: int | None) -> datetime | None:
     """Return the aware UTC datetime of milliseconds since 1970."""
     return None if milliseconds is None else _EPOCH + timedelta(milliseconds=milliseconds)
-
-
-@dataclass(frozen=True, slots=True)
-class Counters:
-    """Where the store stands: its visible changes, its access counts and its moved heads."""
-
-    changes: int
-    accesses: int
-    commits: int = 0
 
 
 @dataclass(slots=True)
@@ -115,17 +97,12 @@ class Transaction:
 
     def _take(self, name: str) -> int:
         if name not in self._taken:
-            row = (counters.c.store_id == self.store_id) & (counters.c.name == name)
-            self.connection.execute(update(counters).where(row).values(value=counters.c.value + 1))
-            self._taken[name] = self.connection.execute(
-                select(counters.c.value).where(row)
-            ).scalar_one()
+            self._taken[name] = change_counters.bump(self.connection, self.store_id, name)
         return self._taken[name]
 
     def counters(self) -> Counters:
         """Return all counters in one statement."""
-        values = dict(_COUNTERS.rows(self.connection, {"store_id": self.store_id}))
-        return Counters(values[CHANGES], values[ACCESSES], values[COMMITS])
+        return change_counters.values(self.connection, self.store_id)
 
     def get_meta(self, key: str) -> str | None:
         """Return a value noted about the store, or ``None``."""
@@ -194,14 +171,14 @@ class Database:
             with self.read() as tx:
                 migrations.check(tx.connection, steps, log)
                 if self._schema.counts_changes:
-                    _require_counters(tx.connection, self.store_id)
+                    change_counters.require(tx.connection, self.store_id)
                     self._require_records_here(tx)
         else:
             # Processes that open an empty server at the same time must not make tables twice.
             with self._writing(log.name) as connection:
                 migrations.migrate(connection, to_ms(now), steps, log)
                 if self._schema.counts_changes:
-                    _ensure_counters(connection, self.store_id)
+                    change_counters.ensure(connection, self.store_id)
                     self._require_records_here(Transaction(connection, self.store_id))
 
     def _require_records_here(self, tx: Transaction) -> None:
@@ -230,12 +207,14 @@ class Database:
                 yield Transaction(connection, self.store_id, self.clickhouse)
                 control(connection, "COMMIT")
             except BaseException:
-                _close(connection)
+                self._let_go(connection)
                 raise
             if len(self._readers) < MAX_IDLE_READERS:
                 self._readers.append(connection)
             else:
-                connection.close()
+                self._let_go(connection)
+            if self._closed:  # by another thread, meanwhile
+                self._close_idle()
 
     def _begun_reader(self) -> Connection:
         """Return a connection with a view: taking one from the pool costs more than a query."""
@@ -292,9 +271,18 @@ class Database:
             self._gate,
             self._named_errors(),
             self._engine.connect() as connection,
-            self._dialect.writing(connection, lock),
         ):
-            yield connection
+            try:
+                with self._dialect.writing(connection, lock):
+                    yield connection
+            finally:
+                self._let_go(connection)
+
+    def _let_go(self, connection: Connection) -> None:
+        """Close a connection; once this is closed, its pool would keep it open."""
+        if self._closed and not connection.invalidated:
+            connection.detach()
+        _close(connection)
 
     @contextlib.contextmanager
     def _named_errors(self) -> Iterator[None]:
@@ -330,69 +318,16 @@ class Database:
     def close(self) -> None:
         """Close every connection. Closing twice is fine."""
         self._closed = True
-        while self._readers:
-            _close(self._readers.pop())
+        self._close_idle()
         self._engine.dispose()
 
-
-class LazyDatabase:
-    """A database that is opened, and made, when it is first used.
-
-    Args:
-        opened: Opens it.
-        was_made: Tells whether somebody has made it already.
-    """
-
-    def __init__(self, opened: Callable[[], Database], was_made: Callable[[], bool]) -> None:
-        self._open = opened
-        self._was_made = was_made
-        self._database: Database | None = None
-        self._lock = threading.Lock()
-
-    @property
-    def is_there(self) -> bool:
-        """Whether there is anything to read."""
-        return self._database is not None or self._was_made()
-
-    def get(self) -> Database:
-        """Return the database.
-
-        Raises:
-            StorageError: It cannot be opened.
-        """
-        with self._lock:
-            if self._database is None:
-                self._database = self._open()
-            return self._database
-
-    def close(self) -> None:
-        """Close it, if it was opened; a later use says that it is closed."""
-        if self._database is not None:
-            self._database.close()
+    def _close_idle(self) -> None:
+        while self._readers:
+            with contextlib.suppress(IndexError):  # another thread took the last one
+                self._let_go(self._readers.pop())
 
 
 def _close(connection: Connection) -> None:
     """Close a connection, which may have broken: then there is nothing to roll back."""
     with contextlib.suppress(DBAPIError):
         connection.close()
-
-
-def _missing_counters(connection: Connection, store_id: str) -> list[str]:
-    present = set(
-        connection.execute(select(counters.c.name).where(counters.c.store_id == store_id)).scalars()
-    )
-    return [name for name in (CHANGES, ACCESSES, COMMITS) if name not in present]
-
-
-def _ensure_counters(connection: Connection, store_id: str) -> None:
-    missing = _missing_counters(connection, store_id)
-    rows = [{"store_id": store_id, "name": name, "value": 0} for name in missing]
-    dialects.upsert(connection, counters, rows)
-
-
-def _require_counters(connection: Connection, store_id: str) -> None:
-    if _missing_counters(connection, store_id):
-        raise StorageError(
-            f"The database has no store {store_id!r} and read_only=True forbids to make one. "
-            "Correct store_id, or open it once without read_only."
-        )

@@ -11,9 +11,8 @@ from sqlalchemy import delete, select
 
 from langchain_memengine.storage import dialects
 from langchain_memengine.storage.database import Database, Transaction, to_ms
-from langchain_memengine.storage.schema import (
-    documents,
-)
+from langchain_memengine.storage.schema import documents
+from langchain_memengine.text.sanitize import clean_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +61,7 @@ class TableNotes:
         """Replace a note's text by ``change(text)``, atomically; nothing if it stays the same."""
         with self._database.write() as tx:
             old = _text(tx, name)
-            new = change(old)
+            new = clean_text(change(old))
             if new != old:
                 row = {
                     "store_id": tx.store_id,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Table, or_, select, true
+from sqlalchemy import ColumnElement, Table, select, true
 
 from langchain_memengine.storage import kept, records
 from langchain_memengine.storage.conversation_schema import (
@@ -24,7 +24,7 @@ from langchain_memengine.storage.schema import (
     jobs,
     memories,
 )
-from langchain_memengine.storage.statements import batches, begins_with, matches
+from langchain_memengine.storage.statements import any_of, batches, begins_with, matches
 
 _MESSAGE = (messages.c.key, messages.c.thread_id, messages.c.body)
 
@@ -232,8 +232,8 @@ def _of_chunks(wanted: Selection) -> ColumnElement[bool]:
     else:
         condition = chunks.c.source.in_(wanted.sources)
     if wanted.places is not None:
-        condition &= or_(
-            *((chunks.c.scope == scope) & (chunks.c.owner == o) for scope, o in wanted.places)
+        condition &= any_of(
+            (chunks.c.scope == scope) & (chunks.c.owner == owner) for scope, owner in wanted.places
         )
     return condition
 

@@ -6,10 +6,9 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, Table, or_, select, true
+from sqlalchemy import ColumnElement, Table, select, true
 
-from langchain_memengine.storage import chunks as chunk_rows
-from langchain_memengine.storage import kept
+from langchain_memengine.storage import kept, stored_chunks
 from langchain_memengine.storage.chunk_values import StoredChunk
 from langchain_memengine.storage.conversation_schema import (
     history_messages,
@@ -24,7 +23,7 @@ from langchain_memengine.storage.schema import (
     experiences,
     jobs,
 )
-from langchain_memengine.storage.statements import batches, begins_with
+from langchain_memengine.storage.statements import any_of, batches, begins_with
 
 
 class ExportedMessage(NamedTuple):
@@ -42,10 +41,10 @@ def texts(
 ) -> Iterator[tuple[str, list[StoredChunk]]]:
     """Yield (source, its chunks in order) for the sources that begin with one of the prefixes."""
     rows = tx.connection.execute(
-        chunk_rows.STORED.where(
+        stored_chunks.STORED.where(
             chunks.c.store_id == tx.store_id,
             chunks.c.partition_key.in_(list(partitions)),
-            or_(*(begins_with(chunks.c.source, prefix) for prefix in prefixes)),
+            any_of(begins_with(chunks.c.source, prefix) for prefix in prefixes),
         ).order_by(chunks.c.source, chunks.c.ord, chunks.c.num)
     )
     for source, found in groupby(map(StoredChunk._make, rows), key=lambda chunk: chunk.source):

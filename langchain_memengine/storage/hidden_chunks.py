@@ -9,18 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from sqlalchemy import ColumnElement, FromClause, Select, and_, delete, or_, select
+from sqlalchemy import ColumnElement, FromClause, Select, and_, delete, select
 
 from langchain_memengine.storage import dialects
 from langchain_memengine.storage.chunk_values import StoredChunk
-from langchain_memengine.storage.chunks import STORED
 from langchain_memengine.storage.database import Transaction, from_ms, to_ms
 from langchain_memengine.storage.hiding_schema import hidden_chunks
 from langchain_memengine.storage.record_values import Hiding
 from langchain_memengine.storage.schema import (
     chunks,
 )
-from langchain_memengine.storage.statements import batches
+from langchain_memengine.storage.statements import any_of, batches, begins_with
+from langchain_memengine.storage.stored_chunks import STORED
 
 
 def of_chunks(tx: Transaction, ids: Sequence[str]) -> dict[str, Hiding]:
@@ -124,7 +124,7 @@ def candidates(tx: Transaction, partition: str, prefixes: Sequence[str]) -> list
         STORED.where(
             chunks.c.store_id == tx.store_id,
             chunks.c.partition_key == partition,
-            or_(*(chunks.c.source.startswith(one, autoescape=True) for one in prefixes)),
+            any_of(begins_with(chunks.c.source, one) for one in prefixes),
             chunks.c.commit_id.is_(None),
             chunks.c.valid_from.is_(None),
             chunks.c.expires_at.is_(None),

@@ -39,7 +39,7 @@ class IndexLock:
     def __init__(self, state_dir: Path) -> None:
         self._path = state_dir / "index.lock"
         self._note = state_dir / "index.lock.json"
-        self._lock = FileLock(self._path)
+        self._lock = FileLock(self._path, thread_local=False)  # it belongs to an engine
 
     @property
     def is_held(self) -> bool:

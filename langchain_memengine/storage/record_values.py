@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal
+from typing import Literal
 
-from langchain_memengine.answers import (
-    as_json,
-)
 from langchain_memengine.shown import Shown
 from langchain_memengine.types import (
     Metadata,
@@ -35,8 +30,6 @@ is of a chunk, a ``quarantine`` may be of a source, all others are of records.
 
 Place = tuple[Scope, str]
 """A scope and an owner's folder name, ``""`` for nobody's."""
-
-_TIMES = ("created_at", "updated_at", "valid_from", "expires_at")
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,84 +235,3 @@ class RecordCount:
     records: int
     first_at: datetime
     last_at: datetime
-
-
-def record_from_json(values: Mapping[str, Any]) -> MemoryRecord:
-    """Return the record that :func:`types.as_json` made plain values of.
-
-    Raises:
-        ValueError: A value is missing, or no such record is possible.
-    """
-    names = {one.name for one in fields(MemoryRecord)}
-    try:
-        known = {name: value for name, value in values.items() if name in names}
-        times = {name: _moment(known.get(name)) for name in _TIMES}
-        return MemoryRecord(**{**known, **times})
-    except (TypeError, AttributeError) as error:
-        raise ValueError(f"This is no record: {error}.") from error
-
-
-def revision_from_json(values: Mapping[str, Any]) -> Revision:
-    """Return the revision that :func:`types.as_json` made plain values of.
-
-    Raises:
-        ValueError: A value is missing.
-    """
-    try:
-        states = {name: _state(values[name]) for name in ("before", "after")}
-        return Revision(**{**values, "at": _moment(values["at"]), **states})
-    except (KeyError, TypeError) as error:
-        raise ValueError(f"This is no revision: {error}.") from error
-
-
-def state_json(state: RecordState) -> str | None:
-    """Return a state as JSON, ``None`` where there is nothing."""
-    if state == RecordState():
-        return None
-    return json.dumps(as_json(state), ensure_ascii=False, sort_keys=True)
-
-
-def state_from_json(text: str | None) -> RecordState:
-    """Return the state that :func:`state_json` wrote."""
-    if text is None:
-        return RecordState()
-    return _state(json.loads(text))
-
-
-def _state(values: Mapping[str, Any]) -> RecordState:
-    record = values["record"]
-    hiding, quarantine = values.get("hiding"), values.get("quarantine")  # neither in older rows
-    return RecordState(
-        None if record is None else record_from_json(record),
-        tuple(supersession_from_json(one) for one in values["superseded_by"]),
-        None if hiding is None else Hiding(hiding["kept_id"], _moment(hiding["at"])),
-        None if quarantine is None else quarantine_from_json(quarantine),
-    )
-
-
-def supersession_from_json(values: Mapping[str, Any]) -> Supersession:
-    """Return the supersession that :func:`types.as_json` made plain values of.
-
-    Raises:
-        ValueError: A value is missing.
-    """
-    try:
-        return Supersession(**{**values, "at": _moment(values["at"])})
-    except (KeyError, TypeError) as error:
-        raise ValueError(f"This is no supersession: {error}.") from error
-
-
-def quarantine_from_json(values: Mapping[str, Any]) -> Quarantine:
-    """Return the quarantine that :func:`types.as_json` made plain values of.
-
-    Raises:
-        ValueError: A value is missing.
-    """
-    try:
-        return Quarantine(**{**values, "at": _moment(values["at"])})
-    except (KeyError, TypeError) as error:
-        raise ValueError(f"This is no quarantine: {error}.") from error
-
-
-def _moment(text: str | None) -> Any:
-    return None if text is None else datetime.fromisoformat(text)

@@ -21,7 +21,7 @@ from langchain_memengine.storage.record_values import (
 from langchain_memengine.storage.schema import (
     memories,
 )
-from langchain_memengine.storage.statements import batches, matches
+from langchain_memengine.storage.statements import any_of, batches, matches
 
 _COLUMNS = (
     memories.c.id,
@@ -142,7 +142,7 @@ def _together(one: RecordCount, other: RecordCount) -> RecordCount:
 
 def is_in(places: Sequence[Place]) -> ColumnElement[bool]:
     """Return the condition that a record is in one of these scopes, of these owners."""
-    return or_(*((memories.c.scope == s) & (memories.c.owner == owner) for s, owner in places))
+    return any_of((memories.c.scope == s) & (memories.c.owner == owner) for s, owner in places)
 
 
 def source_is(source: str) -> ColumnElement[bool]:

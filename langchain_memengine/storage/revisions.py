@@ -12,12 +12,14 @@ from sqlalchemy import ColumnElement, Row, select
 from langchain_memengine.errors import NotFoundError
 from langchain_memengine.storage import kept
 from langchain_memengine.storage.database import Transaction, from_ms, to_ms
+from langchain_memengine.storage.record_json import (
+    state_from_json,
+    state_json,
+)
 from langchain_memengine.storage.record_values import (
     RecordState,
     Revision,
     RevisionKind,
-    state_from_json,
-    state_json,
 )
 from langchain_memengine.storage.schema import (
     memory_revisions,

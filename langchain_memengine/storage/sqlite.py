@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 from sqlalchemy import (
     URL,
+    Compiled,
     Connection,
     Engine,
     Insert,
@@ -24,9 +25,12 @@ from sqlalchemy import (
     select,
 )
 from sqlalchemy import table as described
+from sqlalchemy.dialects import registry
 from sqlalchemy.dialects.sqlite import insert
+from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import StaticPool
+from sqlalchemy.util import LRUCache
 
 from langchain_memengine.errors import StorageError, StorageFullError, StoreBusyError
 from langchain_memengine.storage import on_conflict
@@ -36,9 +40,34 @@ BEGIN_READ = "BEGIN"
 KEY_LIMIT: KeyLimit | None = None
 
 _MAX_PROBLEMS = 5
+_DRIVER = "sqlite+memengine"
+_compiled: LRUCache[Any, Compiled] = LRUCache(1000)
+"""What SQLAlchemy made of statements, for all databases of this process."""
+
 _sequences = described("sqlite_sequence", column("name"), column("seq"))
 _WRITE = "memengine_write"
 """Execution option of a connection that will write: its transaction takes the lock at once."""
+
+
+class AlikeDialect(SQLiteDialect_pysqlite):
+    """SQLAlchemy's dialect for SQLite, equal to every other one.
+
+    SQLAlchemy has a dialect for each engine and keeps what it compiled by dialect, so that whoever
+    opens many stores would wait for the same statements again with each of them.
+    """
+
+    supports_statement_cache = True
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether the other one compiles the same."""
+        return type(other) is type(self)
+
+    def __hash__(self) -> int:
+        """Return the same for all."""
+        return hash(type(self))
+
+
+registry.register(_DRIVER.replace("+", "."), __name__, AlikeDialect.__name__)
 
 
 def is_in_memory(url: URL) -> bool:
@@ -61,11 +90,14 @@ def connect(url: URL, *, busy_timeout_ms: int, read_only: bool) -> Engine:
         _require_file(url)
         url = _unshared(url)
     arguments: dict[str, Any] = {"check_same_thread": False, "timeout": busy_timeout_ms / 1000}
-    if is_in_memory(url):
-        # One connection is the database; `Database` lets one thread in at a time.
-        engine = create_engine(url, poolclass=StaticPool, connect_args=arguments)
-    else:
-        engine = create_engine(url, connect_args=arguments)
+    # In memory one connection is the database; `Database` lets one thread in at a time.
+    pool = {"poolclass": StaticPool} if is_in_memory(url) else {}
+    engine = create_engine(
+        url.set(drivername=_DRIVER),
+        connect_args=arguments,
+        execution_options={"compiled_cache": _compiled},
+        **pool,
+    )
 
     @event.listens_for(engine, "connect")
     def _on_connect(connection: sqlite3.Connection, _record: object) -> None:
@@ -124,8 +156,8 @@ def _require_file(url: URL) -> None:
     path = url.database or ""
     if not (is_in_memory(url) or path.startswith("file:") or Path(path).exists()):
         raise StorageError(
-            f"There is no database at {path} and read_only=True forbids to make one. "
-            "Open it once without read_only."
+            f"There is no database at {path}, and who only reads makes none (read_only, or "
+            "`memengine migrate --from`). Correct the path, or open it once without read_only."
         )
 
 

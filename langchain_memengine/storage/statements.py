@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, TypeVar, cast
 
-from sqlalchemy import Boolean, ColumnElement, Connection, Select, func, literal_column
+from sqlalchemy import (
+    Boolean,
+    ColumnElement,
+    Connection,
+    Select,
+    false,
+    func,
+    literal_column,
+    or_,
+)
 from sqlalchemy.engine import Dialect
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.compiler import compiles
@@ -107,6 +116,11 @@ def as_sqlalchemy_wraps(dialect: Dialect, sql: str, error: Any, *, is_lost: bool
     base = dialect.loaded_dbapi.Error
     wrapped = DBAPIError.instance(sql, None, error, base, connection_invalidated=is_lost)
     return cast("DBAPIError", wrapped)
+
+
+def any_of(conditions: Iterable[ColumnElement[bool]]) -> ColumnElement[bool]:
+    """Return the condition that one of these is met; none of none, where ``or_()`` asks nothing."""
+    return or_(false(), *conditions)
 
 
 def begins_with(column: ColumnElement[str], prefix: str) -> ColumnElement[bool]:

@@ -79,8 +79,12 @@ def stemmer_of(language: str) -> Callable[[str], str]:
     return stem
 
 
+@cache
 def stemmer_version() -> str:
-    """Return the versions the stems depend on; PyStemmer takes over where it is installed."""
+    """Return the versions the stems depend on; PyStemmer takes over where it is installed.
+
+    Looked up once in a process: that reads the papers of both packages, a third of an opening.
+    """
     return f"{_installed('snowballstemmer')}/{_installed('PyStemmer')}"
 
 

@@ -5,7 +5,7 @@ fixture ``chat``: a :class:`Chat` whose graph has that checkpointer.
 """
 
 import operator
-from typing import Annotated
+from typing import Annotated, Any
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
@@ -16,6 +16,9 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command, RetryPolicy, interrupt
 
 from langchain_memengine.conversation.lineage import join_heads
+from langchain_memengine.storage import kept
+from langchain_memengine.storage.conversation_schema import archived_messages, messages
+from langchain_memengine.storage.schema import chunks, commits
 from tests.fakes.clock import START
 from tests.fakes.engines import make_engine, texts
 
@@ -34,8 +37,8 @@ class Chat:
     a person.
     """
 
-    def __init__(self, saver: BaseCheckpointSaver, *, is_async: bool = False):
-        self.engine = make_engine()
+    def __init__(self, saver: BaseCheckpointSaver, *, is_async: bool = False, **settings: Any):
+        self.engine = make_engine(**settings)
         self.faults = []
         self.is_async = is_async
         self.graph = (
@@ -111,8 +114,7 @@ class Chat:
     def rows(self):
         with self.engine._database.read() as tx:
             return [
-                tx.connection.exec_driver_sql(f"SELECT count(*) FROM {table}").scalar_one()  # noqa: S608  # our names
-                for table in ("chunks", "commits", "messages", "archived_messages")
+                kept.count(tx, table) for table in (chunks, commits, messages, archived_messages)
             ]
 
 

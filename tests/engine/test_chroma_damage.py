@@ -183,7 +183,7 @@ def test_failure_while_searching_is_answered_exactly_told_once_and_healed(
 def test_wrong_count_is_healed(root):
     with engine_of(root) as engine:
         found(engine, "tea")
-        index = engine._chroma[0]
+        index = engine._derived.chroma[0]
         ((partition, model),) = index._built
         collection = index._collections.known(partition, model)
         collection.delete(ids=collection.get(limit=1)["ids"])
@@ -218,7 +218,7 @@ def test_follower_that_is_stopped_half_way_goes_on_the_next_time(root, monkeypat
 
         def stopping(*args):
             upsert(*args)
-            engine._chroma[1]._stop.set()
+            engine._derived.chroma[1]._stop.set()
 
         with monkeypatch.context() as patch:
             patch.setattr(chroma_client, "upsert", stopping)
@@ -227,7 +227,7 @@ def test_follower_that_is_stopped_half_way_goes_on_the_next_time(root, monkeypat
     before = generation_of(root)
     with engine_of(root) as engine:
         assert found(engine, "milk")[1] == {"chroma"}
-        assert engine._chroma[0]._failures == 0
+        assert engine._derived.chroma[0]._failures == 0
     assert generation_of(root) == before
 
 
@@ -237,4 +237,4 @@ def test_nothing_opens_chroma_again_once_the_engine_is_closed(root):
     engine.close()
     assert (root / ".memengine/chroma/receipt.json").exists()
     with pytest.raises(Exception, match="closed"):
-        engine._chroma[0]._collections._open()
+        engine._derived.chroma[0]._collections._open()

@@ -123,7 +123,7 @@ def test_more_texts_than_chroma_takes_at_once(tmp_path):
     with engine_of(tmp_path, FakeEmbeddings(4)) as engine:
         engine.add_texts([f"number{i}" for i in range(count)], ids=[str(i) for i in range(count)])
         assert answers(engine, f"number{count - 1}", 3)[0].text == f"number{count - 1}"
-        index, _ = engine._chroma
+        index, _ = engine._derived.chroma
         client = index._collections._open()
         assert client.get_max_batch_size() >= chroma_collections.BATCH
         (collection,) = client.list_collections()

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from langchain_memengine.config import RANKINGS
 from langchain_memengine.faces.retriever import MemEngineRetriever
+from langchain_memengine.rankings import RANKINGS
 from langchain_memengine.types import (
     Actor,
     Filter,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from langchain_memengine.config import RANKINGS
+from langchain_memengine.rankings import RANKINGS
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine, texts, write
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from langchain_memengine.config import RANKINGS
 from langchain_memengine.errors import ConfigurationError
+from langchain_memengine.rankings import RANKINGS
 from langchain_memengine.types import (
     Actor,
     Filter,
@@ -320,41 +320,6 @@ def test_embedder_that_fails_at_query_time_degrades_to_keywords():
         assert len(result.degraded) == 1
         assert result.degraded[0].startswith("vector: FakeEmbeddings/bag-of-words could not embed")
         assert engine.search("tea").degraded == ()
-
-
-# Access counts
-
-
-def test_accesses_are_seen_after_reopening_and_are_no_change(tmp_path):
-    with make_engine(tmp_path) as engine:
-        engine.add_texts(["tea", "coffee"])
-        counter = engine.stats().change_counter
-        hits = engine.search("tea").hits
-        engine.record_access(hits)
-        engine.record_access(hits)
-        assert engine.search("tea").hits[0].receipt.access_count == 0  # still buffered
-    with make_engine(tmp_path) as engine:
-        assert engine.search("tea").hits[0].receipt.access_count == 2
-        assert engine.search("coffee").hits[0].receipt.access_count == 0
-        assert engine.stats().change_counter == counter
-
-
-def test_accesses_are_written_by_the_hundred(engine):
-    engine.add_texts(["tea"])
-    hits = engine.search("tea").hits
-    engine.record_access(hits * 99)
-    assert engine.search("tea").hits[0].receipt.access_count == 0
-    engine.record_access(hits)
-    hit = engine.search("tea", ranking="goclaw").hits[0]
-    assert hit.receipt.access_count == 100
-    assert hit.receipt.access_bonus == pytest.approx(0.02)  # ten are counted
-
-
-def test_searching_alone_counts_no_access(engine):
-    engine.add_texts(["tea"])
-    engine.search("tea")
-    engine.write_accesses()
-    assert engine.search("tea").hits[0].receipt.access_count == 0
 
 
 def test_a_query_with_a_broken_character_is_searched_like_any_other():

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from langchain_memengine.engine import searching
-from langchain_memengine.engine.searching import BEING_INDEXED
+from langchain_memengine.engine import syncing_first
+from langchain_memengine.engine.syncing_first import BEING_INDEXED
 from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.retrieval import sources
 from langchain_memengine.storage import graph
@@ -74,7 +74,7 @@ def test_a_clean_search_costs_one_stat_pass_and_opens_no_file(tmp_path, looks):
 def test_within_the_interval_a_search_does_not_look_at_all(tmp_path, looks, monkeypatch):
     write(tmp_path, "a.md", "tea")
     seconds = [100.0]
-    monkeypatch.setattr(searching.time, "monotonic", lambda: seconds[0])
+    monkeypatch.setattr(syncing_first.time, "monotonic", lambda: seconds[0])
     with make_engine(tmp_path, stat_interval_seconds=2.0) as engine:
         assert engine.search("tea").auto_synced
         looks["listed"].clear()
@@ -110,7 +110,7 @@ def test_with_a_watcher_a_search_looks_only_after_an_event(tmp_path, looks):
 
 
 def test_a_search_leaves_many_files_to_the_watcher(tmp_path, monkeypatch):
-    monkeypatch.setattr(searching, "MANY_FILES", 3)
+    monkeypatch.setattr(syncing_first, "MANY_FILES", 3)
     write(tmp_path, "a.md", "tea")
     with make_engine(tmp_path) as engine:
         engine.sync()
@@ -127,7 +127,7 @@ def test_a_search_leaves_many_files_to_the_watcher(tmp_path, monkeypatch):
 
 
 def test_without_a_watcher_a_search_indexes_however_many_there_are(tmp_path, monkeypatch):
-    monkeypatch.setattr(searching, "MANY_FILES", 3)
+    monkeypatch.setattr(syncing_first, "MANY_FILES", 3)
     for name in ("b.md", "c.md", "d.md"):
         write(tmp_path, name, "tea")
     with make_engine(tmp_path) as engine:
@@ -137,7 +137,7 @@ def test_without_a_watcher_a_search_indexes_however_many_there_are(tmp_path, mon
 
 @pytest.mark.parametrize("is_at_many", [False, True])
 def test_a_search_answers_while_somebody_else_indexes(tmp_path, monkeypatch, is_at_many):
-    monkeypatch.setattr(searching, "SYNC_PATIENCE_SECONDS", 60.0 if is_at_many else 0.0)
+    monkeypatch.setattr(syncing_first, "SYNC_PATIENCE_SECONDS", 60.0 if is_at_many else 0.0)
     write(tmp_path, "a.md", "tea")
     with make_engine(tmp_path) as engine:
         engine.sync()

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from langchain_memengine.config import RANKINGS
 from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.evaluation.datasets import Collection, Dataset, JudgedQuestion
 from langchain_memengine.evaluation.metrics import METRICS
 from langchain_memengine.evaluation.runner import evaluate
+from langchain_memengine.rankings import RANKINGS
 from langchain_memengine.retrieval.documents import NewDocument
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine, write

@@ -11,8 +11,8 @@ from langchain_core.tools import create_retriever_tool
 from pydantic import ValidationError
 
 from langchain_memengine import MemEngineRetriever
-from langchain_memengine.config import RANKINGS
 from langchain_memengine.errors import ConfigurationError
+from langchain_memengine.rankings import RANKINGS
 from langchain_memengine.types import (
     Actor,
 )

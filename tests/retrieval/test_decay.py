@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from langchain_memengine.config import RANKINGS
+from langchain_memengine.rankings import RANKINGS
 from langchain_memengine.retrieval.decay import access_bonus, decay, rescore
 
 GOCLAW = RANKINGS["goclaw"]

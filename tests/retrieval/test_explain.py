@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from langchain_memengine.config import RANKINGS
 from langchain_memengine.errors import NotFoundError
+from langchain_memengine.rankings import RANKINGS
 from langchain_memengine.types import (
     Actor,
     Chunk,

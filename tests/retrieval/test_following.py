@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 from langchain_memengine.retrieval.following import PerPartition
-from langchain_memengine.storage.database import Counters
+from langchain_memengine.storage.change_counters import Counters
 
 
 def test_a_partition_is_read_again_after_a_change_only():

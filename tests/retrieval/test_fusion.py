@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from langchain_memengine.config import RANKINGS, MemEngineConfig
+from langchain_memengine.config import MemEngineConfig
+from langchain_memengine.rankings import RANKINGS
 from langchain_memengine.retrieval.fusion import (
     ABSENT,
     Candidates,

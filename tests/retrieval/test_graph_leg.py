@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from langchain_core.documents import Document
 
-from langchain_memengine.config import RANKINGS
 from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.faces.retriever import MemEngineRetriever
 from langchain_memengine.graph.documents import GraphDocument
+from langchain_memengine.rankings import RANKINGS
 from langchain_memengine.retrieval import graph_leg, visibility
 from langchain_memengine.retrieval.fusion import Candidates
 from langchain_memengine.retrieval.graph_leg import GraphQuery, nearness

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from langchain_memengine.config import RANKINGS
+from langchain_memengine.rankings import RANKINGS
 from tests.fakes.engines import make_engine, texts
 
 BALANCED = RANKINGS["balanced"]

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from langchain_memengine.config import RANKINGS
+from langchain_memengine.rankings import RANKINGS
 from langchain_memengine.retrieval.fusion import Candidates, rank
 from tests.doc_pages import read
 

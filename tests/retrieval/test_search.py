@@ -10,8 +10,8 @@ from langchain_memengine.answers import (
     Hit,
     Receipt,
 )
-from langchain_memengine.config import RANKINGS
 from langchain_memengine.errors import ConfigurationError
+from langchain_memengine.rankings import RANKINGS
 from langchain_memengine.retrieval.hit_rows import within_budget
 from langchain_memengine.retrieval.query import Query, Stopwatch
 from tests.fakes.clock import START

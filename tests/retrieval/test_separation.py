@@ -6,7 +6,7 @@ import random
 import numpy as np
 import pytest
 
-from langchain_memengine.config import RANKINGS
+from langchain_memengine.rankings import RANKINGS
 from langchain_memengine.retrieval.separation import separation
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine

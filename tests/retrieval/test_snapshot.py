@@ -20,7 +20,8 @@ from langchain_memengine.retrieval.snapshot import Origin, Snapshots
 from langchain_memengine.retrieval.surroundings import NOBODY, Surroundings
 from langchain_memengine.retrieval.vector_matrix import NO_COSINE, VectorMatrix
 from langchain_memengine.storage import access, embeddings
-from langchain_memengine.storage.database import Counters, Database
+from langchain_memengine.storage.change_counters import Counters
+from langchain_memengine.storage.database import Database
 from tests.fakes.clock import START
 from tests.retrieval.test_partitions import MODEL, STEPS, current, digest, put, state, vector
 
@@ -151,7 +152,7 @@ def test_matrix_comes_back_without_its_spare_room():
     matrix.put(np.asarray([0]), np.asarray([[0.6, 0.8]], np.float32))
     matrix.grow_to(3)
     arrays = matrix.to_arrays()
-    assert arrays["matrix"].shape == (2, 3)
+    assert arrays["matrix"].shape == (3, 2)
     copy = VectorMatrix.from_arrays(arrays)
     copy.grow_to(4)
     query = np.asarray([1.0, 0.0], np.float32)

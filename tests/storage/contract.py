@@ -1,19 +1,15 @@
-"""What every database must do; chunks and their embeddings are in ``contract_chunks``.
-
-A test module inherits each class under a name that starts with ``Test`` and overrides the fixture
-it takes: ``database``, an empty store, or ``opened``, which opens stores of one database.
-"""
+"""What every database must do; more of it is in the modules ``contract_…`` beside this one."""
 
 import hashlib
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from sqlalchemy import insert
 
 from langchain_memengine.errors import SchemaVersionError, StorageError
-from langchain_memengine.storage import access, chunks, documents, embeddings, files
-from langchain_memengine.storage.database import Counters, Database
+from langchain_memengine.storage import access, chunks, documents, embeddings, files, stored_chunks
+from langchain_memengine.storage.change_counters import Counters
+from langchain_memengine.storage.database import Database
 from langchain_memengine.storage.documents import StoredDocument, TableNotes
 from langchain_memengine.storage.files import IndexedFile
 from langchain_memengine.storage.migrations import MIGRATIONS, check, migrate
@@ -28,8 +24,6 @@ from langchain_memengine.types import (
 
 NOW = datetime(2026, 5, 19, 12, 0, tzinfo=UTC)
 MANY = 1203  # more than two of the batches that lists are cut into
-
-Opener = Callable[..., Database]
 
 
 def piece(text: str, *, source: str = "doc:/1", line: int = 1) -> Chunk:
@@ -68,10 +62,6 @@ def counters(database: Database) -> Counters:
 
 class DatabaseContract:
     """Transactions and the change counter."""
-
-    @pytest.fixture
-    def database(self) -> Database:
-        raise NotImplementedError
 
     def test_a_new_store_is_empty_and_at_zero(self, database):
         with database.read() as tx:
@@ -156,10 +146,6 @@ class DatabaseContract:
 class StoresContract:
     """Several openings of one database: ``opened(store_id="a", read_only=False)``."""
 
-    @pytest.fixture
-    def opened(self) -> Opener:
-        raise NotImplementedError
-
     def test_what_is_stored_is_there_when_opened_again(self, opened):
         keep(opened(), "kept")
         with opened().read() as tx:
@@ -221,7 +207,7 @@ class StoresContract:
             assert len(chunks.removed_nums(tx, "shared", after_seq=0)) == 1
         with a.read() as tx:
             assert chunks.removed_nums(tx, "shared", after_seq=0) == []
-            assert chunks.by_id(tx, same.id, partitions=["shared"]).chunk == same
+            assert stored_chunks.by_id(tx, same.id, partitions=["shared"]).chunk == same
             assert list(access.counts_of_partition(tx, "shared").values()) == [3]
             assert embeddings.count_chunks(tx, "m") == 1
 
@@ -230,8 +216,8 @@ class MigrationsContract:
     """The order of schema changes."""
 
     @pytest.fixture
-    def database(self) -> Database:
-        raise NotImplementedError
+    def database(self, apart):
+        return apart  # what it is taught to know, no other test's database may
 
     def test_a_new_database_has_every_migration(self, database):
         with database.write() as tx:
@@ -269,10 +255,6 @@ class MigrationsContract:
 
 class FileContract:
     """File rows."""
-
-    @pytest.fixture
-    def database(self) -> Database:
-        raise NotImplementedError
 
     def test_a_file_comes_back_as_it_was_put_and_is_replaced(self, database):
         first = IndexedFile("daily/ü 🜁.md", "file:w/daily/ü 🜁.md", 5_000_000_000, 2**62, "h" * 64)
@@ -318,10 +300,6 @@ class FileContract:
 class DocumentContract:
     """Named texts."""
 
-    @pytest.fixture
-    def database(self) -> Database:
-        raise NotImplementedError
-
     def test_notes_are_read_changed_and_listed(self, database):
         notes = TableNotes(database, lambda: NOW)
         assert (notes.read("MEMORY.md"), notes.names()) == ("", [])
@@ -362,10 +340,6 @@ class DocumentContract:
 
 class AccessContract:
     """Access counts."""
-
-    @pytest.fixture
-    def database(self) -> Database:
-        raise NotImplementedError
 
     def test_counts_add_up_and_leave_the_change_counter_alone(self, database):
         one, two = keep(database, "one", "two")

@@ -19,7 +19,6 @@ from langchain_memengine.storage import (
     records,
 )
 from langchain_memengine.storage.column_types import MAX_MYSQL_KEY_CHARS
-from langchain_memengine.storage.database import Database
 from langchain_memengine.storage.documents import TableNotes, all_documents
 from langchain_memengine.storage.files import IndexedFile
 from langchain_memengine.storage.originals import Original
@@ -54,10 +53,6 @@ storable = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="
 
 class BoundaryContract:
     """The same on every database."""
-
-    @pytest.fixture
-    def database(self) -> Database:
-        raise NotImplementedError
 
     def test_names_are_compared_and_sorted_character_by_character(self, database):
         notes = TableNotes(database, lambda: NOW)

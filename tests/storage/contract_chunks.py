@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from langchain_memengine.errors import NotFoundError
-from langchain_memengine.storage import chunks, commit_chunks, embeddings
+from langchain_memengine.storage import chunks, commit_chunks, embeddings, stored_chunks
 from langchain_memengine.storage.chunk_values import FilterRow, IndexRow
 from langchain_memengine.storage.database import Database
 from langchain_memengine.types import (
@@ -33,10 +33,6 @@ def numbers(database: Database, partition: str = "shared") -> dict[str, int]:
 
 class ChunkContract:
     """Chunk rows."""
-
-    @pytest.fixture
-    def database(self) -> Database:
-        raise NotImplementedError
 
     def test_replacing_keeps_the_rows_of_unchanged_chunks(self, database):
         keep(database, "one", "two", "three")
@@ -110,7 +106,7 @@ class ChunkContract:
         with database.read() as tx:
             assert chunks.removed_nums(tx, "shared", after_seq=0) == [old]
             with pytest.raises(NotFoundError):
-                chunks.by_id(tx, one.id, partitions=["shared"])
+                stored_chunks.by_id(tx, one.id, partitions=["shared"])
 
     def test_index_and_filter_rows_hold_what_the_indexes_need(self, database):
         moment = datetime(1970, 1, 1, 0, 0, 2, 500_000, tzinfo=UTC)
@@ -136,7 +132,7 @@ class ChunkContract:
     def test_text_comes_back_verbatim(self, database, text):
         (one,) = keep(database, text)
         with database.read() as tx:
-            assert chunks.by_id(tx, one.id, partitions=["shared"]).chunk == one
+            assert stored_chunks.by_id(tx, one.id, partitions=["shared"]).chunk == one
 
     def test_everything_a_chunk_carries_comes_back(self, database):
         provenance = Provenance(
@@ -163,17 +159,19 @@ class ChunkContract:
         )
         (one,) = keep(database, "text", source="file:w/users/anna/ü.md", provenance=provenance)
         with database.read() as tx:
-            found = chunks.by_id(tx, one.id, partitions=["personal/anna"])
+            found = stored_chunks.by_id(tx, one.id, partitions=["personal/anna"])
         assert (found.chunk, found.provenance) == (one, provenance)
 
     def test_an_id_is_found_in_readable_partitions_only(self, database):
         (one,) = keep(database, "one", provenance=ANNA)
         with database.read() as tx:
-            assert chunks.by_id(tx, one.id, partitions=["shared", "personal/anna"]).chunk == one
+            assert (
+                stored_chunks.by_id(tx, one.id, partitions=["shared", "personal/anna"]).chunk == one
+            )
             with pytest.raises(NotFoundError, match=one.id):
-                chunks.by_id(tx, one.id, partitions=["shared", "personal/bert"])
+                stored_chunks.by_id(tx, one.id, partitions=["shared", "personal/bert"])
             with pytest.raises(NotFoundError, match="'nobody'"):
-                chunks.by_id(tx, "nobody", partitions=["shared"])
+                stored_chunks.by_id(tx, "nobody", partitions=["shared"])
 
     def test_chunks_of_a_memory_are_found_by_its_source_else_by_its_path(self, database):
         (text,) = keep(database, "a text", source="doc:/kiln.md")
@@ -183,7 +181,7 @@ class ChunkContract:
         with database.read() as tx:
 
             def ids(*sources, path="kiln.md"):
-                found = chunks.of_memory(tx, sources, path=path, partitions=["shared"])
+                found = stored_chunks.of_memory(tx, sources, path=path, partitions=["shared"])
                 return [one.id for one in found]
 
             assert ids("doc:/kiln.md") == [text.id]
@@ -200,15 +198,15 @@ class ChunkContract:
             for num in numbers(database, key).values()
         ]
         with database.read() as tx:
-            found = chunks.visible_by_num(
+            found = stored_chunks.visible_by_num(
                 tx, [*nums, 999], partitions=["shared", "personal/anna"], now=NOW
             )
             assert {num: row.chunk.text for num, row in found.items()} == {
                 nums[0]: "all",
                 nums[1]: "anna's",
             }
-            assert chunks.visible_by_num(tx, nums, partitions=[], now=NOW) == {}
-            assert chunks.visible_by_num(tx, [], partitions=["shared"], now=NOW) == {}
+            assert stored_chunks.visible_by_num(tx, nums, partitions=[], now=NOW) == {}
+            assert stored_chunks.visible_by_num(tx, [], partitions=["shared"], now=NOW) == {}
 
     def test_chunks_are_found_by_commit_and_by_the_time_they_were_stored(self, database):
         keep(database, "old", source="doc:/1")
@@ -234,7 +232,7 @@ class ChunkContract:
                 ({"d"}, ["learnt", "free"]),
                 ((), ["learnt", "free"]),
             ):
-                rows = chunks.visible_by_num(
+                rows = stored_chunks.visible_by_num(
                     tx, nums, partitions=["shared"], now=NOW, hidden=hidden
                 )
                 assert [row.text for row in rows.values()] == found
@@ -245,9 +243,12 @@ class ChunkContract:
         (old,) = keep(database, "old", source="doc:/3", provenance=Provenance(expires_at=NOW))
         with database.read() as tx:
             ids = [free.id, mine.id, old.id, "x"]
-            assert chunks.by_ids(tx, ids, partitions=["shared"], now=NOW).keys() == {free.id}
+            assert stored_chunks.by_ids(tx, ids, partitions=["shared"], now=NOW).keys() == {free.id}
             both = ["shared", "personal/ann"]
-            assert chunks.by_ids(tx, ids, partitions=both, now=NOW).keys() == {free.id, mine.id}
+            assert stored_chunks.by_ids(tx, ids, partitions=both, now=NOW).keys() == {
+                free.id,
+                mine.id,
+            }
 
     def test_a_chunk_is_visible_from_its_first_to_before_its_last_moment(self, database):
         start, end = NOW, NOW + timedelta(hours=1)
@@ -257,7 +258,7 @@ class ChunkContract:
         moments = [start - tick, start, end - tick, end]
         with database.read() as tx:
             seen = [
-                num in chunks.visible_by_num(tx, [num], partitions=["shared"], now=moment)
+                num in stored_chunks.visible_by_num(tx, [num], partitions=["shared"], now=moment)
                 for moment in moments
             ]
         assert seen == [False, True, True, False]
@@ -285,7 +286,7 @@ class ChunkContract:
         with database.read() as tx:
             assert chunks.count(tx) == MANY
             assert len(chunks.scopes_of_sources(tx, list(sources))) == MANY
-            found = chunks.visible_by_num(tx, nums, partitions=["shared"], now=NOW)
+            found = stored_chunks.visible_by_num(tx, nums, partitions=["shared"], now=NOW)
             assert len(found) == MANY
         with database.write() as tx:
             chunks.replace_sources(tx, dict.fromkeys(sources, ()), now=NOW)
@@ -296,10 +297,6 @@ class ChunkContract:
 
 class EmbeddingContract:
     """Embedding rows."""
-
-    @pytest.fixture
-    def database(self) -> Database:
-        raise NotImplementedError
 
     def put(self, database, vectors, model="m", *, touch=False):
         by_hash = {piece(text).hash: np.asarray(v, np.float32) for text, v in vectors.items()}

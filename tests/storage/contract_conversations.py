@@ -15,7 +15,7 @@ from langchain_memengine.storage import (
     schema,
     sessions,
 )
-from langchain_memengine.storage.database import Counters
+from langchain_memengine.storage.change_counters import Counters
 from langchain_memengine.storage.messages import ArchivedMessage, StoredMessage
 from langchain_memengine.storage.sessions import Session, SessionRecall
 from langchain_memengine.types import (
@@ -42,10 +42,6 @@ def heads(database, thread="t"):
 
 class CommitContract:
     """Commits, and which of them are the heads of their threads."""
-
-    @pytest.fixture
-    def database(self):
-        raise NotImplementedError
 
     def test_a_commit_is_stored_once_with_the_time_it_was_first_made(self, database):
         assert record(database, made("a")) is True
@@ -162,10 +158,6 @@ def said(message_id, body="hi", *, owner="", thread="t"):
 class MessageContract:
     """Messages in the archive and in histories."""
 
-    @pytest.fixture
-    def database(self):
-        raise NotImplementedError
-
     def archive(self, database, commit, *stored):
         with database.write() as tx:
             messages.archive(tx, commit, stored, now=NOW)
@@ -251,10 +243,6 @@ class MessageContract:
 
 class SessionContract:
     """Sessions and what they were shown."""
-
-    @pytest.fixture
-    def database(self):
-        raise NotImplementedError
 
     def test_a_session_and_its_recalls_come_back(self, database):
         session = Session("s", "ann", "t", ("doc:*",), NOW)

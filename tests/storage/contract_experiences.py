@@ -3,8 +3,6 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-import pytest
-
 from langchain_memengine.storage import experiences
 from langchain_memengine.storage.database import Database, to_ms
 from langchain_memengine.storage.experience_values import Experience, ExperienceStats, IntentRow
@@ -35,10 +33,6 @@ def changes(database: Database) -> int:
 
 class ExperienceContract:
     """Experiences of one store."""
-
-    @pytest.fixture
-    def database(self) -> Database:
-        raise NotImplementedError
 
     def test_what_is_put_is_read_as_it_was(self, database):
         used = replace(
@@ -169,10 +163,6 @@ class ExperienceContract:
 
 class ExperiencesOfStoresContract:
     """Two stores of one database: ``opened(store_id="a")``."""
-
-    @pytest.fixture
-    def opened(self):
-        raise NotImplementedError
 
     def test_two_stores_do_not_see_each_other(self, opened):
         a, b = opened(store_id="a"), opened(store_id="b")

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from langchain_memengine.storage import graph, graph_meta, graph_reading, graph_vectors
-from langchain_memengine.storage.database import Database
 from langchain_memengine.storage.graph_values import Entity, Evidence, GraphCounts, Relation
 
 NOW = datetime(2026, 5, 19, 12, 0, tzinfo=UTC)
@@ -41,8 +40,8 @@ class GraphContract:
     """Entities, relations and their evidence."""
 
     @pytest.fixture
-    def database(self) -> Database:
-        raise NotImplementedError
+    def database(self, graph_database):
+        return graph_database
 
     @pytest.fixture
     def chain(self, database):

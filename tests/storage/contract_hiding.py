@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from langchain_memengine.storage import chunks, hidden_chunks
+from langchain_memengine.storage import chunks, hidden_chunks, stored_chunks
 from langchain_memengine.storage.record_values import Hiding
 from langchain_memengine.types import (
     Chunk,
@@ -27,7 +27,7 @@ def put(database, *ids, source="doc:/{}", **provenance):
 
 def everything(tx):
     nums = [row.num for row in chunks.index_rows(tx, "shared")]
-    return chunks.visible_by_num(tx, nums, partitions=["shared"], now=NOW)
+    return stored_chunks.visible_by_num(tx, nums, partitions=["shared"], now=NOW)
 
 
 class HidingContract:
@@ -80,6 +80,7 @@ class HidingContract:
         with database.read() as tx:
             found = hidden_chunks.candidates(tx, "shared", ["doc:", "file:"])
             assert [one.id for one in found] == ["a", "b"]
+            assert hidden_chunks.candidates(tx, "shared", ["DOC:"]) == []
             assert hidden_chunks.partitions(tx) == ["personal/ann", "shared"]
         with database.write() as tx:
             hidden_chunks.put(tx, [("b", BEHIND_A), ("a", Hiding("gone", NOW))])

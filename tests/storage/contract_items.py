@@ -3,9 +3,7 @@
 from dataclasses import replace
 from datetime import timedelta
 
-import pytest
-
-from langchain_memengine.storage import chunks, originals, store_items
+from langchain_memengine.storage import originals, store_items, stored_chunks
 from langchain_memengine.storage.item_values import StoredItem, root_of
 from langchain_memengine.storage.originals import Original
 from langchain_memengine.types import (
@@ -30,10 +28,6 @@ def put(database, *items):
 
 class ItemContract:
     """Item rows."""
-
-    @pytest.fixture
-    def database(self):
-        raise NotImplementedError
 
     def test_an_item_comes_back_as_it_was(self, database):
         kept = item("a", "b", ttl=timedelta(minutes=1), expires_at=NOW + timedelta(minutes=1))
@@ -109,7 +103,7 @@ class ItemContract:
                 short.source: replace(short, expires_at=NOW + ttl),
                 forever.source: forever,
             }
-            stored = chunks.by_id(tx, chunk.id, partitions=["shared"])
+            stored = stored_chunks.by_id(tx, chunk.id, partitions=["shared"])
             assert stored.provenance.expires_at == NOW + ttl
         assert self.changes(database) == seq  # no index has to follow
 

@@ -85,10 +85,6 @@ def counts(database: Database) -> dict[tuple[str, str], int]:
 class JobContract:
     """Job rows."""
 
-    @pytest.fixture
-    def database(self) -> Database:
-        raise NotImplementedError
-
     def test_a_job_comes_back_as_it_was_put(self, database):
         new = NewJob(
             "fact_extract",
@@ -373,10 +369,6 @@ class JobContract:
 class ScheduleContract:
     """Schedules: one job a local day, whatever clocks and workers do."""
 
-    @pytest.fixture
-    def database(self) -> Database:
-        raise NotImplementedError
-
     def ensure(self, database, schedule=NIGHTLY, *, now=NOW):
         with database.write() as tx:
             schedules.ensure_schedule(tx, schedule, now=now)
@@ -611,13 +603,8 @@ class JobMachine(RuleBasedStateMachine):
 class JobHistoryContract:
     """What holds after any history."""
 
-    @pytest.fixture
-    def fresh(self) -> Callable[[], Database]:
-        """Return a function that opens an empty store; the machine closes it."""
-        raise NotImplementedError
-
-    def test_no_job_is_lost_or_done_twice_in_any_history(self, fresh):
+    def test_no_job_is_lost_or_done_twice_in_any_history(self, fresh, histories):
         run_state_machine_as_test(
             lambda: JobMachine(fresh),
-            settings=settings(max_examples=40, stateful_step_count=25, deadline=None),
+            settings=settings(max_examples=histories, stateful_step_count=25, deadline=None),
         )

@@ -11,10 +11,10 @@ from langchain_memengine.errors import (
     StorageFullError,
     StoreBusyError,
 )
-from langchain_memengine.storage import chunks, servers
+from langchain_memengine.storage import chunks, servers, stored_chunks
 from langchain_memengine.storage.database import Database
 from langchain_memengine.storage.documents import TableNotes, all_documents
-from langchain_memengine.storage.sqlite import file_url
+from langchain_memengine.storage.sqlite import AlikeDialect, file_url
 from tests.storage.contract import NOW, keep
 
 
@@ -115,7 +115,7 @@ def test_long_lists_fit_builds_that_accept_999_parameters(opened):
         driver = tx.connection.connection.driver_connection
         driver.setlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER, 999)
         nums = [row.num for row in chunks.index_rows(tx, "shared")]
-        assert len(chunks.visible_by_num(tx, nums, partitions=["shared"], now=NOW)) == 1500
+        assert len(stored_chunks.visible_by_num(tx, nums, partitions=["shared"], now=NOW)) == 1500
     keep(database)
 
 
@@ -177,3 +177,29 @@ def test_a_full_disk_loses_nothing_that_was_acknowledged(opened):
         tx.connection.exec_driver_sql(f"PRAGMA max_page_count = {unlimited}")
     notes.update("large.md", lambda _: "x" * 100_000)
     assert notes.names() == ["kept.md", "large.md"]
+
+
+def test_what_was_compiled_for_one_sqlite_serves_the_next(opened, monkeypatch):
+    compiled = []
+    compiler = AlikeDialect.statement_compiler
+
+    def noting(dialect, statement, *arguments, **options):
+        if statement is not None:  # as for the types of columns
+            compiled.append(str(statement))
+        return compiler(dialect, statement, *arguments, **options)
+
+    monkeypatch.setattr(AlikeDialect, "statement_compiler", staticmethod(noting))
+
+    def use(name):
+        database = opened(name)
+        with database.write() as tx:
+            tx.set_meta("name", name)
+            tx.touch()
+        with database.read() as tx:
+            assert tx.get_meta("name") == name
+            return tx.counters()
+
+    first = use("a")
+    compiled.clear()
+    assert use("b") == first
+    assert compiled == []

@@ -1,21 +1,10 @@
-"""The graph contract on SQLite: in a file, in memory, and beside the state in one database."""
-
-import pytest
+"""A graph beside the state in one database."""
 
 from langchain_memengine.storage import chunks, graph
 from langchain_memengine.storage.database import Database
 from langchain_memengine.storage.graph_schema import GRAPH
 from langchain_memengine.storage.graph_values import GraphCounts
-from tests.storage.contract_graph import NOW, GraphContract
-
-
-class TestGraph(GraphContract):
-    @pytest.fixture(params=["file", "memory"])
-    def database(self, request, tmp_path):
-        url = "sqlite://" if request.param == "memory" else f"sqlite:///{tmp_path}/kg.sqlite"
-        database = Database(url, store_id="a", now=NOW, busy_timeout_ms=0, schema=GRAPH)
-        yield database
-        database.close()
+from tests.storage.contract import NOW
 
 
 def test_state_and_graph_share_a_database(tmp_path):

@@ -2,6 +2,7 @@
 
 import os
 import socket
+import threading
 
 import pytest
 
@@ -48,6 +49,22 @@ def test_releasing_twice_or_what_was_never_taken_is_fine(tmp_path):
     lock.release()
     other.acquire()
     other.release()
+
+
+def test_it_belongs_to_all_threads(tmp_path):
+    """An engine is opened in one thread and closed in another, as ``async with`` does."""
+    lock, seen = IndexLock(tmp_path), []
+
+    def let_go():
+        seen.append(lock.is_held)
+        lock.release()
+
+    lock.acquire()
+    thread = threading.Thread(target=let_go)
+    thread.start()
+    thread.join()
+    assert seen == [True]
+    IndexLock(tmp_path).acquire()
 
 
 def test_stores_do_not_lock_each_other(tmp_path):

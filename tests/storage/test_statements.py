@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from sqlalchemy import bindparam, column, create_engine, select, table
 from sqlalchemy.exc import OperationalError
 
-from langchain_memengine.storage.statements import MAX_PARAMETERS, HotQuery, batches
+from langchain_memengine.storage.statements import MAX_PARAMETERS, HotQuery, any_of, batches
 
 
 @given(st.integers(0, 3 * MAX_PARAMETERS + 1))
@@ -15,6 +15,16 @@ def test_batches_hold_everything_in_order_and_are_never_too_long(size):
     cut = list(batches(values))
     assert [value for batch in cut for value in batch] == values
     assert all(0 < len(batch) <= MAX_PARAMETERS for batch in cut)
+
+
+@pytest.mark.parametrize("wanted", [[], [2], [0, 2]])
+def test_any_of_no_conditions_is_met_by_nothing(wanted):
+    numbers = table("numbers", column("n"))
+    with create_engine("sqlite://").connect() as connection:
+        connection.exec_driver_sql("CREATE TABLE numbers (n INTEGER)")
+        connection.exec_driver_sql("INSERT INTO numbers VALUES (0), (1), (2)")
+        found = select(numbers.c.n).where(any_of(numbers.c.n == n for n in wanted))
+        assert list(connection.execute(found).scalars()) == wanted
 
 
 @given(st.lists(st.integers(0, 20), max_size=8), st.integers(0, 20))

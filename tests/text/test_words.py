@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from langchain_memengine.errors import ConfigurationError
-from langchain_memengine.text import words
+from langchain_memengine.text import stemming, words
 from langchain_memengine.text.words import MAX_WORD_CHARS, WordSplitter
 
 split = WordSplitter()
@@ -154,6 +154,20 @@ def test_fingerprint_follows_language_and_version(monkeypatch):
     before = split.fingerprint
     monkeypatch.setattr(words, "SPLITTER_VERSION", words.SPLITTER_VERSION + 1)
     assert split.fingerprint != before
+
+
+def test_fingerprint_looks_packages_up_once_in_a_process(monkeypatch):
+    asked = []
+    version = stemming.version
+
+    def noting(package):
+        asked.append(package)
+        return version(package)
+
+    monkeypatch.setattr(stemming, "version", noting)
+    stemming.stemmer_version.cache_clear()
+    assert WordSplitter().fingerprint == WordSplitter().fingerprint
+    assert asked == ["snowballstemmer", "PyStemmer"]
 
 
 def test_endless_words_and_identifiers_are_bounded():

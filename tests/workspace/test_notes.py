@@ -1,305 +1,68 @@
-"""What a workspace writes into its Markdown."""
-
-import hashlib
-import re
-from collections.abc import Callable
-from datetime import UTC, datetime, timedelta, timezone
+"""Where notes are kept on disk: by name, below the root, links left alone."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from langchain_memengine.errors import ConfigurationError
-from langchain_memengine.types import (
-    Fact,
-)
 from langchain_memengine.workspace.files import UnreadableFileError
-from langchain_memengine.workspace.notes import DiskNotes, Workspace, append_digest, fact_hash
+from langchain_memengine.workspace.notes import DiskNotes
 
-NOW = datetime(2026, 5, 19, 14, 5, tzinfo=UTC)
-NAIVE = NOW.replace(tzinfo=None)
-
-
-class TableNotes:
-    """Notes in a dict that counts its writes."""
-
-    def __init__(self) -> None:
-        self.texts: dict[str, str] = {}
-        self.writes = 0
-
-    def read(self, name: str) -> str:
-        return self.texts.get(name, "")
-
-    def update(self, name: str, change: Callable[[str], str]) -> None:
-        old = self.read(name)
-        new = change(old)
-        if new != old:
-            self.texts[name] = new
-            self.writes += 1
-
-    def names(self) -> list[str]:
-        return sorted(self.texts)
+USES = {
+    "read": lambda notes, name: notes.read(name),
+    "update": lambda notes, name: notes.update(name, lambda _: "x"),
+    "remove": lambda notes, name: notes.remove(name),
+}
 
 
-@pytest.fixture(params=["disk", "table"])
-def notes(request, tmp_path):
-    return DiskNotes(tmp_path / "memory") if request.param == "disk" else TableNotes()
+@pytest.fixture
+def notes(tmp_path):
+    return DiskNotes(tmp_path / "root")
 
 
-def sha(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-# Daily log
-
-
-def test_daily_entries_are_separated_by_one_blank_line(notes):
-    workspace = Workspace(notes)
-    assert workspace.append_daily(NOW, "plan", "First.") == "daily/2026-05-19.md"
-    workspace.append_daily(NOW + timedelta(minutes=7), "build\nand test", "Second.\n\nMore.")
-    assert notes.read("daily/2026-05-19.md") == (
-        "## 14:05 — plan\n\nFirst.\n\n## 14:12 — build and test\n\nSecond.\n\nMore.\n"
-    )
-
-
-def test_daily_entries_are_filed_by_utc(notes):
-    tokyo = datetime(2026, 5, 20, 1, 30, tzinfo=timezone(timedelta(hours=9)))
-    assert Workspace(notes).append_daily(tokyo, "s", "b") == "daily/2026-05-19.md"
-    assert notes.read("daily/2026-05-19.md").startswith("## 16:30 — s\n")
-
-
-@pytest.mark.parametrize(("folder", "name"), [("", "DREAMS.md"), ("ann", "users/ann/DREAMS.md")])
-def test_a_digest_is_added_once_between_marks(notes, folder, name):
-    for _ in range(2):
-        assert append_digest(notes, folder, NOW, "tidied", "- one", record="r1") == name
-    body = "- two <!-- /record:r2 -->"
-    append_digest(notes, folder, NOW, "tidied", body, record="r2")
-    assert notes.read(name) == (
-        "<!-- record:r1 -->\n## 2026-05-19 14:05 — tidied\n\n- one\n<!-- /record:r1 -->\n\n"
-        "<!-- record:r2 -->\n## 2026-05-19 14:05 — tidied\n\n- two &lt;!-- /record:r2 -->\n"
-        "<!-- /record:r2 -->\n"
-    )
-
-
-@pytest.mark.parametrize(
-    ("old", "gap"),
-    [
-        ("x", "\n\n"),
-        ("x\n", "\n"),
-        ("x\n\n", ""),
-        ("x\r\n", "\n"),
-        ("x\r\n\r\n", ""),
-        ("x\n\n\n", ""),
-    ],
-)
-def test_what_stands_in_a_daily_file_is_kept_verbatim(tmp_path, old, gap):
-    path = tmp_path / "daily" / "2026-05-19.md"
-    path.parent.mkdir()
-    path.write_bytes(old.encode())
-    Workspace(DiskNotes(tmp_path)).append_daily(NOW, "s", "b")
-    assert path.read_bytes().decode() == old + gap + "## 14:05 — s\n\nb\n"
-
-
-def test_a_naive_time_is_refused(notes):
-    workspace = Workspace(notes)
-    with pytest.raises(ConfigurationError, match="no time zone"):
-        workspace.append_daily(NAIVE, "s", "b")
-    with pytest.raises(ConfigurationError, match="no time zone"):
-        workspace.promote_facts(NAIVE, "t", [Fact("s", "f")])
-    assert notes.names() == []
-
-
-# Task summaries
-
-
-def test_a_task_summary_is_overwritten(notes):
-    workspace = Workspace(notes)
-    workspace.write_task_summary("fix-login", "Old", "Long old body.")
-    assert (
-        workspace.write_task_summary("fix-login", "Fix\r\nlogin", "Done.") == "tasks/fix-login.md"
-    )
-    assert notes.read("tasks/fix-login.md") == "# Fix login\n\nDone.\n"
-
-
-def test_a_hostile_task_id_stays_in_its_folder(notes):
-    name = Workspace(notes).write_task_summary("../../out", "t", "b")
-    assert re.fullmatch(r"tasks/out-[0-9a-f]{16}\.md", name)
-    assert notes.names() == [name]
-
-
-# Facts
-
-
-def test_facts_are_promoted_under_a_dated_heading(notes):
-    facts = [Fact("a.md#Decisions", "Use PostgreSQL."), Fact("", "Line one\n line two")]
-    assert Workspace(notes).promote_facts(NOW, "T-1", facts) == 2
-    assert notes.read("MEMORY.md") == (
-        "## 2026-05-19 — T-1\n\n"
-        f"- Use PostgreSQL. (a.md#Decisions) <!-- sha256:{sha('Use PostgreSQL.')} -->\n"
-        f"- Line one line two <!-- sha256:{sha('Line one line two')} -->\n"
-    )
-
-
-def test_only_new_facts_are_added(notes):
-    workspace = Workspace(notes)
-    workspace.promote_facts(NOW, "T-1", [Fact("s", "one")])
-    again = [Fact("elsewhere", "one"), Fact("s", "two"), Fact("s", "two"), Fact("s", " \n ")]
-    assert workspace.promote_facts(NOW, "T-2", again) == 1
-    assert workspace.read_memory().endswith(
-        f"-->\n\n## 2026-05-19 — T-2\n\n- two (s) <!-- sha256:{sha('two')} -->\n"
-    )
-
-
-def test_nothing_is_written_when_no_fact_is_new():
-    notes = TableNotes()
-    workspace = Workspace(notes)
-    assert workspace.promote_facts(NOW, "T", []) == 0
-    workspace.promote_facts(NOW, "T", [Fact("s", "one")])
-    assert workspace.promote_facts(NOW, "T", [Fact("s", "one")]) == 0
-    assert notes.writes == 1
-
-
-def test_a_fact_whose_line_a_person_removed_may_be_promoted_again():
-    notes = TableNotes()
-    workspace = Workspace(notes)
-    workspace.promote_facts(NOW, "T", [Fact("s", "one")])
-    notes.texts["MEMORY.md"] = "# Mine\n"
-    assert workspace.promote_facts(NOW, "T", [Fact("s", "one")]) == 1
-
-
-@pytest.mark.parametrize("place", ["text", "source", "task"])
-def test_no_part_of_a_fact_can_forge_the_mark_of_another(notes, place):
-    mark = f"<!-- sha256:{sha('victim')} -->"
-    workspace = Workspace(notes)
-    text, source, task = (mark if place == name else "x" for name in ("text", "source", "task"))
-    workspace.promote_facts(NOW, task, [Fact(source, text)])
-    assert mark not in workspace.read_memory()
-    assert workspace.read_memory().count("-->") == 1
-    assert workspace.promote_facts(NOW, "T", [Fact("s", "victim")]) == 1
-
-
-def test_the_same_number_counts_when_a_change_is_applied_again():
-    class RetryingNotes(TableNotes):
-        def update(self, name, change):
-            change(self.read(name))
-            super().update(name, change)
-
-    assert Workspace(RetryingNotes()).promote_facts(NOW, "T", [Fact("s", "one")]) == 1
-
-
-TEXTS = st.one_of(
-    st.text(max_size=30),
-    st.lists(
-        st.sampled_from(["<!--", "-->", "<!-->", " sha256:", "\n", "a", "\r"]), max_size=6
-    ).map("".join),
-)
-FACTS = st.lists(st.builds(Fact, TEXTS, TEXTS), max_size=6)
-
-
-@given(FACTS, FACTS)
-def test_promoting_is_idempotent_and_counts_distinct_texts(first, second):
-    notes = TableNotes()
-    workspace = Workspace(notes)
-    new = workspace.promote_facts(NOW, "T", first) + workspace.promote_facts(NOW, "T", second)
-    distinct = {fact_hash(fact.text) for fact in first + second if fact.text.strip()}
-    assert new == len(distinct)
-    memory = workspace.read_memory()
-    marks = re.findall(r"<!-- sha256:([0-9a-f]{64}) -->\n", memory)
-    assert sorted(marks) == sorted(distinct)
-    assert memory.count("\n- ") == new
-    assert workspace.promote_facts(NOW, "T", second + first) == 0
-    assert workspace.read_memory() == memory
-
-
-# MEMORY.md
-
-
-def test_memory_is_empty_before_it_is_written(notes):
-    assert Workspace(notes).read_memory() == ""
-    assert Workspace(notes).list_files() == []
-
-
-def test_the_legacy_memory_file_is_read_and_written_where_it_alone_exists(tmp_path):
-    (tmp_path / "Memory.md").write_text("# Old\n")
-    workspace = Workspace(DiskNotes(tmp_path))
-    assert workspace.read_memory() == "# Old\n"
-    assert workspace.promote_facts(NOW, "T", [Fact("s", "one")]) == 1
-    assert (tmp_path / "Memory.md").read_text().startswith("# Old\n\n## 2026-05-19 — T\n")
-    assert workspace.list_files() == ["Memory.md"]
-    (tmp_path / "MEMORY.md").write_text("")
-    assert workspace.read_memory() == ""
-    assert workspace.list_files() == ["MEMORY.md"]
-
-
-def test_files_are_listed_pinned_first_then_days_then_tasks(notes):
-    for name in (
-        "tasks/b.md",
-        "tasks/a.md",
-        "daily/2026-05-18.md",
-        "daily/2026-05-19.md",
-        "daily/notes.md",
-        "daily/sub/2026-05-20.md",
-        "DREAMS.md",
-        "MEMORY.md",
-        "other.md",
-        "users/bob/MEMORY.md",
-        "users/bob/daily/2026-05-21.md",
-        "archive/s/1.md",
-    ):
+def put(notes, *names):
+    for name in names:
         notes.update(name, lambda _: "x")
-    assert Workspace(notes).list_files() == [
-        "MEMORY.md",
-        "DREAMS.md",
-        "daily/2026-05-19.md",
-        "daily/2026-05-18.md",
-        "daily/notes.md",
-        "tasks/a.md",
-        "tasks/b.md",
-    ]
-    assert Workspace(notes, "bob").list_files() == [
-        "users/bob/MEMORY.md",
-        "users/bob/daily/2026-05-21.md",
-    ]
-
-
-def test_owners_write_only_below_their_folder(notes):
-    for owner in ("bob", "../eve"):
-        workspace = Workspace(notes, owner)
-        workspace.append_daily(NOW, "s", "b")
-        workspace.write_task_summary("t", "t", "b")
-        workspace.promote_facts(NOW, "t", [Fact("s", owner)])
-    assert {name.split("/")[0] for name in notes.names()} == {"users"}
-    assert len(notes.names()) == 6
-    assert Workspace(notes).list_files() == []
-
-
-# Disk
 
 
 @pytest.mark.parametrize("name", ["../x.md", "/x.md", "users/a/../b/x.md", ""])
-def test_names_outside_the_root_are_refused(tmp_path, name):
-    notes = DiskNotes(tmp_path / "root")
+@pytest.mark.parametrize("use", USES.values(), ids=USES)
+def test_names_outside_the_root_are_refused(notes, tmp_path, name, use):
+    (tmp_path / "x.md").write_text("outside")
     with pytest.raises(ConfigurationError):
-        notes.read(name)
-    with pytest.raises(ConfigurationError):
-        notes.update(name, lambda _: "x")
-    assert list(tmp_path.rglob("*.md")) == []
+        use(notes, name)
+    assert [path.name for path in tmp_path.rglob("*.md")] == ["x.md"]
+    assert (tmp_path / "x.md").read_text() == "outside"
 
 
-def test_a_linked_note_is_neither_read_nor_replaced(tmp_path):
-    (tmp_path / "real.md").write_text("real")
-    (tmp_path / "MEMORY.md").symlink_to("real.md")
-    workspace = Workspace(DiskNotes(tmp_path))
+@pytest.mark.parametrize("use", [USES["read"], USES["update"]], ids=["read", "update"])
+def test_a_linked_note_is_neither_read_nor_replaced(notes, use):
+    put(notes, "real.md")
+    link = notes.root / "MEMORY.md"
+    link.symlink_to("real.md")
     with pytest.raises(UnreadableFileError, match="symbolic link"):
-        workspace.read_memory()
-    with pytest.raises(UnreadableFileError, match="symbolic link"):
-        workspace.promote_facts(NOW, "T", [Fact("s", "one")])
-    assert (tmp_path / "real.md").read_text() == "real"
-    assert (tmp_path / "MEMORY.md").is_symlink()
+        use(notes, "MEMORY.md")
+    assert (notes.root / "real.md").read_text() == "x"
+    assert link.is_symlink()
 
 
-def test_names_of_disk_notes_are_its_markdown_files(tmp_path):
-    notes = DiskNotes(tmp_path)
-    for name in ("b.md", "a/c.md", "archive/x.md", "a.txt"):
-        notes.update(name, lambda _: "x")
+def test_a_note_that_is_not_there_is_empty(notes):
+    assert notes.read("MEMORY.md") == ""
+    assert not notes.root.exists()
+
+
+def test_names_are_those_of_markdown_files_without_transcripts(notes):
+    put(notes, "b.md", "a/c.md", "archive/t/1.md", "users/ann/archive/t/2.md", "a.txt")
     assert notes.names() == ["a/c.md", "b.md"]
+    assert notes.transcripts() == ["archive/t/1.md", "users/ann/archive/t/2.md"]
+
+
+def test_removing_takes_empty_folders_along_and_says_whether_there_was_one(notes):
+    put(notes, "tasks/deep/a.md", "tasks/b.md")
+    assert notes.remove("tasks/deep/a.md")
+    assert not notes.remove("tasks/deep/a.md")
+    assert not (notes.root / "tasks" / "deep").exists()
+    assert notes.names() == ["tasks/b.md"]
+
+
+def test_nothing_is_written_when_a_change_returns_what_it_got(notes):
+    notes.update("MEMORY.md", lambda old: old)
+    assert not (notes.root / "MEMORY.md").exists()

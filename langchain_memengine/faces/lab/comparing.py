@@ -9,9 +9,9 @@ from langchain_memengine.answers import (
     Hit,
     SearchResult,
 )
-from langchain_memengine.config import RANKINGS, Ranking
 from langchain_memengine.faces.display.hits import place_of
 from langchain_memengine.faces.display.sheets import Cell, Sheet, Words, excerpt, table
+from langchain_memengine.rankings import RANKINGS, Ranking
 
 YOURS = "yours"
 """Name of the column of the ranking that is being tried."""

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from langchain_memengine.config import FusionMethod, Ranking
+from langchain_memengine.rankings import FusionMethod, Ranking
 
 Settings = Mapping[str, float]
 """Values by the names of the knobs."""

@@ -11,7 +11,6 @@ from langchain_memengine.answers import (
     Hit,
     SearchResult,
 )
-from langchain_memengine.config import RANKINGS, Ranking
 from langchain_memengine.engine.memory_engine import MemoryEngine
 from langchain_memengine.errors import MemEngineError, MissingDependencyError
 from langchain_memengine.faces.display.hits import place_of
@@ -21,6 +20,7 @@ from langchain_memengine.faces.display.showing import show
 from langchain_memengine.faces.lab.comparing import Comparison, compare, comparison_sheet
 from langchain_memengine.faces.lab.knobs import KNOBS, Knob, as_code, ranking_of, settings_of
 from langchain_memengine.faces.lab.rank_flow import rank_flow
+from langchain_memengine.rankings import RANKINGS, Ranking
 from langchain_memengine.text.printable import clean_line
 from langchain_memengine.types import (
     Actor,

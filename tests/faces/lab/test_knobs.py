@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from langchain_memengine.config import RANKINGS, Ranking
 from langchain_memengine.faces.lab.knobs import KNOBS, as_code, changes, ranking_of, settings_of
+from langchain_memengine.rankings import RANKINGS, Ranking
 
 PRESETS = pytest.mark.parametrize("preset", RANKINGS.values(), ids=list(RANKINGS))
 

@@ -1,0 +1,58 @@
+"""Access counts on their way to the database."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable
+from datetime import datetime
+
+from langchain_memengine.storage import access
+from langchain_memengine.storage.database import Database
+
+_BATCH = 100
+
+
+class AccessCounts:
+    """How often memories were returned, kept until there are enough to write; for all threads.
+
+    Args:
+        database: Where they are written; nothing is, if it is read-only.
+        clock: Tells when.
+    """
+
+    def __init__(self, database: Database, clock: Callable[[], datetime]) -> None:
+        self._database = database
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._counts: Counter[str] = Counter()
+
+    def add(self, chunk_ids: Iterable[str]) -> None:
+        """Count each of these once more.
+
+        Raises:
+            StorageError: It was time to write, and the database failed.
+        """
+        with self._lock:
+            self._counts.update(chunk_ids)
+            is_full = self._counts.total() >= _BATCH
+        if is_full:
+            self.write()
+
+    def forget(self, chunk_ids: Iterable[str]) -> None:
+        """Drop what is not written yet of memories that are forgotten."""
+        with self._lock:
+            for chunk_id in chunk_ids:
+                self._counts.pop(chunk_id, None)
+
+    def write(self) -> None:
+        """Write what there is.
+
+        Raises:
+            StorageError: The database failed.
+        """
+        with self._lock:
+            counted, self._counts = self._counts, Counter()
+        if counted and not self._database.read_only:
+            with self._database.write() as tx:
+                access.record(tx, counted, now=self._clock())
