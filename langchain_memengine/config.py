@@ -88,7 +88,8 @@ class MemEngineConfig(BaseModel):
     include: tuple[str, ...] = Field(("**/*.md", "**/*.mdx", "**/*.txt"), description="profClaw.")
     exclude: tuple[str, ...] = Field(
         ("node_modules/**", "dist/**", ".git/**"),
-        description="profClaw. `.memengine/` and `archive/` are never indexed as files.",
+        description="At any depth; with a `/` in front, in the root only. profClaw. "
+        "`.memengine/` and `archive/` are never indexed as files.",
     )
     sources: Mapping[str, Path] = Field(
         default_factory=dict, description="More folders to index, by name, beside the root."

@@ -182,6 +182,14 @@ def test_scan_prunes_excluded_folders_at_any_depth(tmp_path):
     assert found(tmp_path, exclude=["node_modules", "Dist/"]) == ["my_node_modules/a.md"]
 
 
+def test_a_slash_in_front_of_a_pattern_means_the_root(tmp_path):
+    for name in ("private/a.md", "x/private/b.md", "draft.md", "x/draft.md"):
+        put(tmp_path, name)
+    assert found(tmp_path, exclude=["/private/**", "/draft.md"]) == ["x/draft.md", "x/private/b.md"]
+    assert found(tmp_path, exclude=["/private"]) == ["draft.md", "x/draft.md", "x/private/b.md"]
+    assert found(tmp_path, include=["/x/*.md"], exclude=[]) == ["x/draft.md"]
+
+
 def test_scan_does_not_enter_an_excluded_folder(tmp_path, monkeypatch):
     put(tmp_path, "x/node_modules/y/a.md")
     listed = []
