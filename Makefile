@@ -67,6 +67,7 @@ soak: $(STAMP) ## The same as reliability, full size, and servers and the contra
 
 bench: $(BENCH_STAMP) ## Compare with peers, briefly: search, indexes, memory, compaction, graph, …
 	$(BIN)/python benchmarks/search.py --chunks 1000
+	$(BIN)/python benchmarks/checks.py --chunks 1000
 	$(BIN)/python benchmarks/keywords.py --chunks 1000
 	$(BIN)/python benchmarks/filtered.py --chunks 2000 --queries 60
 	$(BIN)/python benchmarks/growth.py --sizes 1000 4000

@@ -4,8 +4,10 @@ A test gives them by ``record_property("figures", (what, {unit: number, …}))``
 row are added up. They are also written to the file that ``MEMENGINE_FIGURES`` names.
 """
 
+import gc
 import json
 import os
+import warnings
 from collections import Counter
 from pathlib import Path
 
@@ -13,6 +15,7 @@ import pytest
 
 from integration_tests.figures import Rows, lines
 from integration_tests.servers.starting import started
+from tests.fakes import lean_imports  # noqa: F401  # before anything imports Chroma
 
 # What tests share is no test module: pytest must be told to explain its assertions.
 pytest.register_assert_rewrite(
@@ -29,6 +32,13 @@ pytest.register_assert_rewrite(
 SOCKETS_OF_CHROMA = (
     "ignore:Exception ignored in. <socket.socket:pytest.PytestUnraisableExceptionWarning"
 )
+
+
+def pytest_sessionfinish() -> None:
+    """Collect what is left of them while nobody takes it for a failure."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "unclosed <socket", ResourceWarning)
+        gc.collect()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -19,7 +19,11 @@ from pathlib import Path
 Rows = dict[str, Counter[str]]
 
 PARTS = (
-    ("integration_tests/reliability/test_failpoints.py",),
+    (
+        "integration_tests/reliability/test_failpoints.py",
+        # Beside the others: what records the figures belongs to the integration tests.
+        "tests/engine/test_model_machine.py",
+    ),
     (
         "integration_tests/reliability/test_engine_kills.py",
         "integration_tests/reliability/test_chroma_damage.py",
@@ -28,9 +32,7 @@ PARTS = (
         "integration_tests/reliability/test_job_kills.py",
         "integration_tests/reliability/test_fuzzed_files.py",
         "integration_tests/models/test_provider_faults.py",
-        # Beside the others: what records the figures belongs to the integration tests.
         "tests/engine/test_chroma_damage.py",
-        "tests/engine/test_model_machine.py",
     ),
 )
 WITHOUT_FIGURES = "not doctor and not hangs and not worker and not heartbeat and not later"

@@ -88,7 +88,8 @@ class MemEngineConfig(BaseModel):
     include: tuple[str, ...] = Field(("**/*.md", "**/*.mdx", "**/*.txt"), description="profClaw.")
     exclude: tuple[str, ...] = Field(
         ("node_modules/**", "dist/**", ".git/**"),
-        description="profClaw. `.memengine/` and `archive/` are never indexed as files.",
+        description="At any depth; with a `/` in front, in the root only. profClaw. "
+        "`.memengine/` and `archive/` are never indexed as files.",
     )
     sources: Mapping[str, Path] = Field(
         default_factory=dict, description="More folders to index, by name, beside the root."
@@ -213,7 +214,7 @@ def _from_file(root: Path | None) -> dict[str, Any]:
     if path is None or not path.is_file():
         return {}
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
         raise ConfigurationError(
             f"{path} cannot be read as TOML: {error}. Correct or remove it."

@@ -27,10 +27,18 @@ Each message says what happened, to what, and what to do; the data is kept as at
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 
 class MemEngineError(Exception):
-    """Base of every error raised on purpose by this package."""
+    """Base of every error raised on purpose by this package.
+
+    It can be pickled, with its data, so that a worker process may raise it.
+    """
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return what makes the error anew; Python would call a constructor with the message."""
+        return _made_anew, (type(self), self.args), self.__dict__
 
 
 class ConfigurationError(MemEngineError, ValueError):
@@ -161,3 +169,9 @@ class UnknownJobKindError(JobError):
         self.kind = kind
         self.known = tuple(known)
         super().__init__(f"There are no jobs of kind {kind!r}. Use one of: {', '.join(known)}.")
+
+
+def _made_anew(kind: type[MemEngineError], arguments: tuple[Any, ...]) -> MemEngineError:
+    error = kind.__new__(kind)
+    error.args = arguments
+    return error

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
-from langchain_memengine.types import (
-    Progress,
-)
+from langchain_memengine.types import Progress
+
+
+def shown_progress(
+    progress: Progress | bool,  # noqa: FBT001  # public methods pass on what they were given
+    title: str,
+    *,
+    unit: str,
+) -> AbstractContextManager[Progress | None]:
+    """Return a context with what is called as work goes on: the caller's own, a bar's, or none."""
+    if callable(progress):
+        return nullcontext(progress)
+    return progress_bar(title, unit=unit) if progress else nullcontext()
 
 
 @contextmanager

@@ -8,6 +8,8 @@ import pytest
 from hypothesis import settings
 from pytest_socket import disable_socket
 
+from tests.fakes import lean_imports  # noqa: F401  # before anything imports Chroma
+
 # Contracts are no test modules: pytest must be told to explain their assertions.
 pytest.register_assert_rewrite(
     "tests.engine.contract_lineage",

@@ -8,9 +8,7 @@ import pytest
 from langchain_core.documents import Document
 from langchain_core.messages import HumanMessage
 
-from langchain_memengine.answers import (
-    SearchResult,
-)
+from langchain_memengine.answers import SearchResult
 from langchain_memengine.conversation.lineage import join_heads
 from langchain_memengine.engine.memory_engine import MemoryEngine
 from langchain_memengine.errors import ConfigurationError

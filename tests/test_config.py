@@ -34,6 +34,11 @@ def test_argument_comes_before_environment_before_file_before_default(tmp_path, 
     assert load_config().chunk_tokens == 200
 
 
+def test_a_file_may_begin_with_a_byte_order_mark(tmp_path):
+    toml(tmp_path, "\ufeffchunk_tokens = 300")
+    assert load_config(tmp_path).chunk_tokens == 300
+
+
 def test_each_setting_comes_from_the_best_place_that_has_it(tmp_path, monkeypatch):
     toml(tmp_path, 'language = "german"\npinned_cap = 1')
     monkeypatch.setenv("MEMENGINE_PINNED_CAP", "2")

@@ -6,6 +6,7 @@ import pickle
 import pytest
 
 from langchain_memengine import errors
+from langchain_memengine.workspace.files import UnreadableFileError
 
 CLASSES = [
     member
@@ -98,6 +99,23 @@ def test_unknown_job_kind_names_those_there_are():
     assert str(error) == "There are no jobs of kind 'embbed'. Use one of: embed, graph_sync."
 
 
-def test_plain_errors_survive_pickling():
-    error = pickle.loads(pickle.dumps(errors.ConfigurationError("x")))  # noqa: S301  # our own
-    assert (type(error), str(error)) == (errors.ConfigurationError, "x")
+@pytest.mark.parametrize(
+    "error",
+    [
+        errors.ConfigurationError("x"),
+        errors.MissingDependencyError("p", extra="e", needed_for="n"),
+        errors.SchemaVersionError(["m008"]),
+        errors.NotFoundError("x"),
+        errors.UnknownCommitError("c", "t"),
+        errors.ScopeError("x"),
+        errors.ChatModelError("x", retryable=True),
+        errors.EmbeddingError("x", text_at_fault=True),
+        errors.EmbeddingModelChangedError(stored="a", current="b"),
+        errors.UnknownJobKindError("k", ["embed"]),
+        UnreadableFileError("a.md", "binary", gone=True),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_errors_cross_from_one_process_to_another(error):
+    again = pickle.loads(pickle.dumps(error))  # noqa: S301  # our own
+    assert (type(again), str(again), vars(again)) == (type(error), str(error), vars(error))

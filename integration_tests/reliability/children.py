@@ -10,6 +10,7 @@ Arguments = ParamSpec("Arguments")
 _forking = get_context("forkserver")
 _forking.set_forkserver_preload(
     [
+        "tests.fakes.lean_imports",
         "chromadb",
         "integration_tests.reliability.chroma_processes",
         "integration_tests.reliability.sharing_processes",

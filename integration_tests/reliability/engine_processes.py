@@ -50,7 +50,8 @@ def rehearse() -> None:
 
     Chroma is left out but for its import: it would have threads of its own, which no fork has.
     """
-    importlib.import_module("chromadb")
+    for module in ("tests.fakes.lean_imports", "chromadb"):
+        importlib.import_module(module)
     for name, scenario in SCENARIOS.items():
         if scenario.vector_search == "exact":
             with TemporaryDirectory() as folder:

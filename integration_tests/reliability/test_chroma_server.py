@@ -1,27 +1,19 @@
 """A Chroma server (`chroma run`): it looks after its files; what fails is answered exactly."""
 
-import gc
-from contextlib import closing
-
-import chromadb
-import pytest
-from chromadb.api.shared_system_client import SharedSystemClient
-
 from integration_tests.servers.chroma_run import chroma_running
 from langchain_memengine.engine.restoring import restore
+from langchain_memengine.retrieval import chroma_client
+from langchain_memengine.retrieval.chroma_server import ChromaServer
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine
 from tests.fakes.sentences import best, sentence
 
-# Chroma's client leaves its sockets to the garbage collector, closed or not.
-pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
-
-@pytest.fixture(autouse=True)
-def _collected():
-    yield
-    SharedSystemClient.clear_system_cache()
-    gc.collect()
+def lose_five(port):
+    client = chroma_client.connect(ChromaServer("127.0.0.1", port, ssl=False))
+    (collection,) = client.list_collections()
+    collection.delete(ids=collection.get(limit=5)["ids"])
+    chroma_client.disconnect(client)
 
 
 def test_server_answers_is_verified_filled_anew_and_may_fail(tmp_path):
@@ -51,9 +43,7 @@ def test_server_answers_is_verified_filled_anew_and_may_fail(tmp_path):
 
             engine.search("w1")
             engine.wait_for_chroma()
-            with closing(chromadb.HttpClient(host="127.0.0.1", port=server.port)) as client:
-                (collection,) = client.list_collections()
-                collection.delete(ids=collection.get(limit=5)["ids"])
+            lose_five(server.port)
             assert engine.doctor()["chroma"].found == "shared: 55 of 60 vectors"
             assert engine.doctor(repair=True)["chroma"].status == "ok"
         restore(backup, root)

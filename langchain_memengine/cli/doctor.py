@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from langchain_memengine.answers import (
-    as_json,
-)
+from langchain_memengine.answers import as_json
 from langchain_memengine.cli import options
 from langchain_memengine.cli.failing import exit_if
 from langchain_memengine.cli.opening import opened

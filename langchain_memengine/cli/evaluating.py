@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from rich.table import Table
@@ -46,6 +46,13 @@ def evaluate(  # noqa: PLR0913  # every parameter is an option of the command
     graph: Annotated[
         bool, typer.Option("--graph", help="Follow the graph, and compare with not doing so.")
     ] = False,
+    graph_names: Annotated[
+        bool,
+        typer.Option(
+            "--graph-names",
+            help="The same with a graph of the names in the documents, made without a model.",
+        ),
+    ] = False,
     limit: Annotated[
         int | None,
         typer.Option(
@@ -63,7 +70,12 @@ def evaluate(  # noqa: PLR0913  # every parameter is an option of the command
 
     dataset = load_dataset(path, kind, limit=limit)
     evaluation, problems = _evaluated(
-        dataset, root, preset, embeddings, baselines=baselines, graph=graph
+        dataset,
+        root,
+        preset,
+        embeddings,
+        baselines=baselines,
+        graph="names" if graph_names else graph,
     )
     if as_json:
         shown = evaluation.to_dict()
@@ -81,7 +93,7 @@ def _evaluated(
     embeddings: str | None,
     *,
     baselines: bool,
-    graph: bool,
+    graph: bool | Literal["names"],
 ) -> tuple[Evaluation, tuple[str, ...]]:
     """Return the evaluation, and what could not be indexed for it."""
     from langchain_memengine.engine.memory_engine import CONFIGURED

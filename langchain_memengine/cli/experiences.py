@@ -9,11 +9,10 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from langchain_memengine.answers import (
-    as_json,
-)
+from langchain_memengine.answers import as_json
 from langchain_memengine.cli import options
 from langchain_memengine.cli.failing import usage_error
+from langchain_memengine.cli.grouping import command_group
 from langchain_memengine.cli.opening import opened
 from langchain_memengine.cli.terminal import counted, output, print_json, say
 from langchain_memengine.text.printable import clean_line
@@ -21,14 +20,7 @@ from langchain_memengine.text.printable import clean_line
 if TYPE_CHECKING:
     from langchain_memengine.storage.experience_values import Experience, ExperienceKind
 
-app = typer.Typer(name="experiences")
-
-
-@app.callback(invoke_without_command=True)
-def _start(context: typer.Context) -> None:
-    """See, clear out and move what agents learnt."""
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help(), nl=False)
+app = command_group("experiences", "See, clear out and move what agents learnt.")
 
 
 @app.command("list")

@@ -9,26 +9,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from langchain_memengine.answers import (
-    as_json,
-)
+from langchain_memengine.answers import as_json
 from langchain_memengine.cli import options
-from langchain_memengine.cli.failing import OneLineErrors, usage_error
+from langchain_memengine.cli.failing import usage_error
+from langchain_memengine.cli.grouping import command_group
 from langchain_memengine.cli.opening import opened
 from langchain_memengine.cli.terminal import counted, print_json, say
 
 if TYPE_CHECKING:
     from langchain_memengine.storage.graph_values import GraphCounts, Subgraph
 
-app = typer.Typer(
-    cls=OneLineErrors, no_args_is_help=True, help="Look at the graph of entities and relations."
-)
+app = command_group("graph", "Look at the graph of entities and relations.")
 
 _SHAPE = '[["Anna", "works at", "ACME"]], or what `memengine graph show --json` prints'
 
 
 @app.command()
-def show(  # every parameter is an option of the command
+def show(
     entity: Annotated[str, typer.Argument(metavar="ENTITY", help="Name or alias of an entity.")],
     *,
     root: options.Root = options.DEFAULT_ROOT,
@@ -54,7 +51,7 @@ def show(  # every parameter is an option of the command
                 if path is not None:
                     path.write_text(drawn, encoding="utf-8")
     if as_json_wanted:
-        print_json(_as_json(found))
+        print_json(as_json(found))
     else:
         _print(found)
         for path in filter(None, (html, svg)):
@@ -100,11 +97,6 @@ def stats(
     say(f"{entities}, {counted(found.relations, 'relation')}, from {memories}.")
 
 
-def _as_json(found: Subgraph) -> dict[str, Any]:
-    shown: dict[str, Any] = as_json(found)
-    return shown
-
-
 def _print(found: Subgraph) -> None:
     for relation in found.relations:
         say(str(relation))
@@ -119,7 +111,7 @@ def _read(path: Path) -> list[Any]:
         value = json.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         usage_error(f"{shlex.quote(str(path))} cannot be read: {error.strerror or error}.")
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         usage_error(f"{shlex.quote(str(path))} is no JSON: {error}. The right shape: {_SHAPE}")
     triples = value.get("relations") if isinstance(value, dict) else value
     if not isinstance(triples, list):

@@ -11,11 +11,10 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from langchain_memengine.answers import (
-    as_json,
-)
+from langchain_memengine.answers import as_json
 from langchain_memengine.cli import options
 from langchain_memengine.cli.failing import exit_if, usage_error
+from langchain_memengine.cli.grouping import command_group
 from langchain_memengine.cli.opening import opened, warn
 from langchain_memengine.cli.stopping import stopped_by_signals
 from langchain_memengine.cli.terminal import counted, output, print_json, say
@@ -29,18 +28,11 @@ if TYPE_CHECKING:
 _ALL = 1_000_000
 _NOT_FOR_EYES = ("token", "payload_json")  # a proof of the worker's, and what `payload` shows
 
-app = typer.Typer(name="jobs")
+app = command_group("jobs", "See and steer the queued background work.")
 
 Numbers = Annotated[
     list[int] | None, typer.Argument(metavar="ID", help="Numbers from `memengine jobs list`.")
 ]
-
-
-@app.callback(invoke_without_command=True)
-def _start(context: typer.Context) -> None:
-    """See and steer the queued background work."""
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help(), nl=False)
 
 
 def worker(

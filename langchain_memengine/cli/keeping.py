@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import shlex
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -19,6 +18,7 @@ from langchain_memengine.answers import (
 from langchain_memengine.cli import options
 from langchain_memengine.cli.failing import exit_if, usage_error
 from langchain_memengine.cli.opening import opened, opened_fresh, warn
+from langchain_memengine.cli.piping import read_input
 from langchain_memengine.cli.terminal import (
     bar,
     counted,
@@ -92,7 +92,7 @@ def add(  # noqa: PLR0913  # every parameter is an option of the command
     as_json_wanted: options.Json = False,
 ) -> None:
     """Remember a text: the words of one call are one memory."""
-    words = _standard_input() if text == ["-"] else " ".join(text)
+    words = read_input() if text == ["-"] else " ".join(text)
     if not words.strip():
         usage_error("There is nothing to remember. Give a text, or - and standard input.")
     metadata = dict(options.key_values(meta or (), "--meta"))
@@ -187,14 +187,6 @@ def _job_rows(found: Stats) -> list[tuple[str, str]]:
         ("not done here", counted(found.jobs_unknown, "job") if found.jobs_unknown else ""),
     ]
     return [(name, value) for name, value in rows if value]
-
-
-def _standard_input() -> str:
-    stream = getattr(sys.stdin, "buffer", None)
-    try:
-        return sys.stdin.read() if stream is None else str(stream.read().decode("utf-8-sig"))
-    except UnicodeDecodeError:
-        usage_error("Standard input is not UTF-8 text. Convert it first.")
 
 
 def _print_report(report: IndexReport) -> None:

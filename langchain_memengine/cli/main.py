@@ -27,6 +27,7 @@ from langchain_memengine.cli import (
     watching,
 )
 from langchain_memengine.cli.failing import OneLineErrors
+from langchain_memengine.cli.grouping import help_alone
 from langchain_memengine.cli.terminal import say
 
 app = typer.Typer(
@@ -57,8 +58,7 @@ def _start(
         ),
     ] = False,
 ) -> None:
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help(), nl=False)
+    help_alone(context)
 
 
 _PANELS = {
@@ -84,7 +84,7 @@ for _panel, _commands in _PANELS.items():
 # Not the names of functions: words of Python's own.
 app.command("import", rich_help_panel="Remember")(records.import_)
 app.command("eval", rich_help_panel="Ask")(evaluating.evaluate)
-app.add_typer(graphing.app, name="graph", rich_help_panel="Ask")
+app.add_typer(graphing.app, rich_help_panel="Ask")
 app.add_typer(experiences.app, rich_help_panel="Ask")
 app.add_typer(sessions.app, rich_help_panel="Ask")
 app.add_typer(jobs.app, rich_help_panel="Keep it running")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shlex
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -146,9 +147,10 @@ def key_values(pairs: Iterable[str], option: str) -> list[tuple[str, Any]]:
 def _scalar(text: str) -> Any:
     try:
         value = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
-    return value if isinstance(value, str | int | float) else text
+    is_number = isinstance(value, int | float) and math.isfinite(value)  # JSON has no NaN
+    return value if is_number or isinstance(value, str) else text
 
 
 def _moment(text: str | None, option: str) -> datetime | None:

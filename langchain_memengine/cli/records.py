@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,6 +17,7 @@ from langchain_memengine.answers import (
 from langchain_memengine.cli import options
 from langchain_memengine.cli.failing import exit_if, usage_error
 from langchain_memengine.cli.opening import opened
+from langchain_memengine.cli.piping import read_input, write_output
 from langchain_memengine.cli.terminal import (
     counted,
     print_json,
@@ -83,15 +85,18 @@ def export(
     form: Literal["jsonl", "markdown"] = "markdown" if markdown else "jsonl"
     actor = options.actor_of(user)
     with opened(root, None) as engine:
+        text = io.StringIO()
         report = engine.export(
-            sys.stdout if target == _STANDARD else target,
+            text if target == _STANDARD else target,
             format=form,
             quarantined=quarantined,
             actor=actor,
         )
     if as_json_wanted:
         print_json(as_json(report))
-    elif target != _STANDARD:
+    elif target == _STANDARD:
+        write_output(text.getvalue())
+    else:
         say(f"Written to {target}: {_list(report.exported)}.")
         if report.left_out:
             told = ", ".join(f"{number} {kind}" for kind, number in report.left_out.items())
@@ -108,8 +113,9 @@ def import_(
 ) -> None:
     """Take in an export of memengine, mem0 or ChatGPT; twice is once."""
     actor = options.actor_of(user)
+    given = io.StringIO(read_input()) if origin == _STANDARD else origin
     with opened(root, embeddings) as engine:
-        report = engine.import_(sys.stdin if origin == _STANDARD else origin, actor=actor)
+        report = engine.import_(given, actor=actor)
     if as_json_wanted:
         print_json(as_json(report))
     else:

@@ -26,9 +26,7 @@ from langchain_memengine.cli.opening import is_blank, opened_fresh, warn
 from langchain_memengine.cli.terminal import output, print_json, print_rows, say
 from langchain_memengine.faces.display.hits import ID_DIGITS
 from langchain_memengine.text.printable import clean_line
-from langchain_memengine.types import (
-    Filter,
-)
+from langchain_memengine.types import Filter
 
 if TYPE_CHECKING:
     from langchain_memengine.engine.memory_engine import MemoryEngine

@@ -6,21 +6,13 @@ from typing import Annotated
 
 import typer
 
-from langchain_memengine.answers import (
-    as_json,
-)
+from langchain_memengine.answers import as_json
 from langchain_memengine.cli import options
+from langchain_memengine.cli.grouping import command_group
 from langchain_memengine.cli.opening import opened
 from langchain_memengine.cli.terminal import print_json, say
 
-app = typer.Typer(name="sessions")
-
-
-@app.callback(invoke_without_command=True)
-def _start(context: typer.Context) -> None:
-    """See which memories influenced which answer of a conversation."""
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help(), nl=False)
+app = command_group("sessions", "See which memories influenced which answer of a conversation.")
 
 
 @app.command("list")

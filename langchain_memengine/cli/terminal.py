@@ -16,9 +16,7 @@ from rich.console import Console
 from rich.text import Text
 
 from langchain_memengine.text.printable import clean, clean_line
-from langchain_memengine.types import (
-    Progress,
-)
+from langchain_memengine.types import Progress
 
 _JSON_CONTROL = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from langchain_memengine.answers import (
-    as_json,
-)
+from langchain_memengine.answers import as_json
 from langchain_memengine.cli import options
 from langchain_memengine.cli.failing import usage_error
 from langchain_memengine.cli.opening import opened

@@ -12,9 +12,10 @@ from langchain_core.messages import BaseMessage
 from langchain_memengine.config import MemEngineConfig
 from langchain_memengine.conversation import rendering
 from langchain_memengine.conversation.committing import Committer
+from langchain_memengine.conversation.compaction import with_ids
 from langchain_memengine.conversation.lineage import checked_thread, head_update, new_commit
-from langchain_memengine.conversation.message_json import from_json, identified, to_json
-from langchain_memengine.conversation.source_uris import message_source
+from langchain_memengine.conversation.message_json import from_json, to_json, whole
+from langchain_memengine.conversation.source_uris import message_source, summary_source
 from langchain_memengine.conversation.withholding import readable
 from langchain_memengine.errors import NotFoundError
 from langchain_memengine.retrieval import visibility
@@ -85,7 +86,8 @@ class SqlArchive:
             thread_id: Conversation they belong to.
             head: The branch's ``memory_head``.
             kind: What the step does, like ``"archive"``.
-            messages: In their order; none is no commit, and the update is empty.
+            messages: In their order; none is no commit, and the update is empty. One without an id
+                of its own is archived under one that is made of its content and place.
             summary: What stands for them from now on, remembered where the messages are; ``""``
                 when it is not to be remembered.
             owner: User id of the one user whose conversation it is; ``""`` when it is several
@@ -100,14 +102,14 @@ class SqlArchive:
         """
         if not messages:
             return ""
-        whole = identified(messages)
+        named = with_ids([whole(message) for message in messages])
         place = _place(thread_id, owner)
-        stored = [_stored(message, place) for message in whole]
+        stored = [_stored(message, place) for message in named]
         new = new_commit(thread_id, head, kind, [message.key for message in stored], now=now)
 
         def learnt() -> dict[str, TextChunks]:
             unknown = self._not_archived(stored, new)
-            pairs = [(m, s) for m, s in zip(whole, stored, strict=True) if s.key in unknown]
+            pairs = [(m, s) for m, s in zip(named, stored, strict=True) if s.key in unknown]
             found = dict(self._chunks(pairs, new, place))
             if summary.strip():
                 found.update(self._summary(summary, new, place))
@@ -120,7 +122,7 @@ class SqlArchive:
             now=now,
             also=lambda tx: message_rows.archive(tx, new.id, stored, now=now),
         )
-        self._write_transcript(commit, whole, summary, owner)
+        self._write_transcript(commit, named, summary, owner)
         return head_update(commit)
 
     def restore(
@@ -198,7 +200,7 @@ class SqlArchive:
             yield source, self._pieces(text, source, provenance)
 
     def _summary(self, summary: str, commit: Commit, place: Provenance) -> dict[str, TextChunks]:
-        source = message_source(commit.thread_id, "summary", commit.id)
+        source = summary_source(commit.thread_id, commit.id)
         provenance = replace(
             place,
             origin="llm_extract",

@@ -9,9 +9,7 @@ from langchain_memengine.retrieval.indexing import Indexer
 from langchain_memengine.retrieval.sources import TextChunks
 from langchain_memengine.storage import commits
 from langchain_memengine.storage.database import Database, Transaction
-from langchain_memengine.types import (
-    Commit,
-)
+from langchain_memengine.types import Commit
 
 
 class Committer:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from langchain_memengine.conversation.transcript import Turn
+from langchain_memengine.conversation.transcript import Turn, label_of
 
 SENTENCE_CHARS = 160
 """Characters of one quoted sentence, at most."""
@@ -50,7 +50,7 @@ def _candidates(turns: Sequence[Turn]) -> list[tuple[bool, str]]:
     found: list[tuple[bool, str]] = []
     for turn in turns:
         sentences = _sentences(turn.text)
-        who = f"{turn.speaker}: " if turn.role == "Person" and len(people) > 1 else ""
+        who = f"{label_of(turn.speaker)}: " if turn.role == "Person" and len(people) > 1 else ""
         for place, sentence in enumerate(sentences):
             decides = bool(_DECISION.search(sentence))
             first = place == 0 and turn.role == "Person"

@@ -9,9 +9,7 @@ from datetime import datetime
 from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.text.heads import joined_heads, split_heads
 from langchain_memengine.text.sanitize import clean_text
-from langchain_memengine.types import (
-    Commit,
-)
+from langchain_memengine.types import Commit
 
 MAX_THREAD_CHARS = 255  # what the column holds on every database
 

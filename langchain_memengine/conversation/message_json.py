@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
-import hashlib
 import json
 import re
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from langchain_core.messages import (
@@ -17,19 +14,25 @@ from langchain_core.messages import (
     message_to_dict,
     messages_from_dict,
 )
-from pydantic import BaseModel
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_ID_DIGITS = 24
+_MAX_DEPTH = 100
+# A RemoveMessage is an order to a state's reducer: LangChain refuses what it writes of one.
+_READABLE = frozenset({"ai", "chat", "function", "human", "system", "tool"})
 
 
 def to_json(message: BaseMessage) -> str:
     """Return a message as JSON in readable UTF-8; the same message always as the same text.
 
     Lone surrogates, which no database stores, are escaped. A tool's artifact may be any object:
-    models and dataclasses become mappings, what JSON does not know becomes text.
+    models and dataclasses become mappings, keys and what JSON does not know become text, and what
+    is nested more than 100 levels deep, or holds itself, an ellipsis. A message of a class that
+    LangChain cannot read back becomes a ``ChatMessage`` whose role is its type.
     """
-    text = json.dumps(message_to_dict(message), ensure_ascii=False, sort_keys=True, default=_plain)
+    told = message_to_dict(message)
+    if message.type not in _READABLE:
+        told = {"type": "chat", "data": {**told["data"], "type": "chat", "role": message.type}}
+    text = json.dumps(plain(told), ensure_ascii=False, sort_keys=True)
     return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
@@ -43,32 +46,17 @@ def whole(message: BaseMessage) -> BaseMessage:
     return message_chunk_to_message(message) if isinstance(message, BaseMessageChunk) else message
 
 
-def identified(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
-    """Return whole messages that all have ids; a missing one is made of the content.
-
-    Equal messages without ids are numbered, so the same list always gets the same ids.
-    """
-    seen: Counter[str] = Counter()
-    found = []
-    for message in map(whole, messages):
-        if message.id is None:
-            digest = hashlib.sha256(to_json(message).encode()).hexdigest()[:_ID_DIGITS]
-            seen[digest] += 1
-            message = message.model_copy(update={"id": f"{digest}-{seen[digest]}"})  # noqa: PLW2901  # the message with its id
-        found.append(message)
-    return found
-
-
-def _plain(value: Any) -> Any:
-    match value:
-        case BaseModel():
-            return value.model_dump()
-        case set() | frozenset():
-            return sorted(value, key=repr)
-        case Mapping():
-            return dict(value)
-        case bytes():
-            return value.decode("latin-1")
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return dataclasses.asdict(value)
+def plain(value: Any, depth: int = 0) -> Any:
+    """Return a value as JSON knows it, whatever it is; ``depth`` is how deep it stands already."""
+    if value is None or isinstance(value, int | float | str):
+        return value
+    if isinstance(value, bytes):
+        return value.decode("latin-1")
+    if depth > _MAX_DEPTH:
+        return "…"
+    if isinstance(value, Mapping):
+        return {str(key): plain(inner, depth + 1) for key, inner in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        inside = value if isinstance(value, list | tuple) else sorted(value, key=repr)
+        return [plain(inner, depth + 1) for inner in inside]
     return str(value)

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 from langchain_core.messages import AIMessage, BaseMessage
 
+from langchain_memengine.conversation.message_json import plain
+from langchain_memengine.conversation.transcript import Role, role_of
 from langchain_memengine.types import (
     Commit,
     Origin,
@@ -14,21 +16,18 @@ from langchain_memengine.types import (
 )
 from langchain_memengine.workspace.layout import ARCHIVE_DIR, owner_prefix, slug
 
-_ROLES: dict[str, tuple[str, Origin, Trust]] = {
-    "human": ("Person", "user", "trusted"),
-    "ai": ("Assistant", "assistant", "unverified"),
-    "tool": ("Tool", "tool", "untrusted"),
-    "function": ("Tool", "tool", "untrusted"),
-    "system": ("System", "app", "trusted"),
+_PROVENANCE: dict[Role, tuple[Origin, Trust]] = {
+    "Person": ("user", "trusted"),
+    "Assistant": ("assistant", "unverified"),
+    "Tool": ("tool", "untrusted"),
+    "System": ("app", "trusted"),
 }
-_ROLE_OF_OTHERS: tuple[str, Origin, Trust] = ("Participant", "app", "unverified")
 _FILE_DIGITS = 12
 
 
 def provenance_of(message: BaseMessage) -> tuple[Origin, Trust]:
     """Return where a message's text came from, and how far it may be trusted."""
-    _, origin, trust = _ROLES.get(message.type, _ROLE_OF_OTHERS)
-    return origin, trust
+    return _PROVENANCE[role_of(message)]
 
 
 def transcript_name(commit: Commit, owner: str) -> str:
@@ -48,9 +47,8 @@ def transcript(commit: Commit, messages: Sequence[BaseMessage], summary: str) ->
 
 
 def _turn(message: BaseMessage) -> str:
-    role, _, _ = _ROLES.get(message.type, _ROLE_OF_OTHERS)
     name = " ".join((message.name or "").split())
-    parts = [f"## {role}" + (f" {name}" if name else "")]
+    parts = [f"## {role_of(message)}" + (f" {name}" if name else "")]
     text = str(message.text)
     if text.strip():
         parts.append(text.strip("\n"))
@@ -62,7 +60,7 @@ def _turn(message: BaseMessage) -> str:
 
 
 def _one_line_json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, default=str)
+    return json.dumps(plain(value), ensure_ascii=False)
 
 
 def _other_blocks(message: BaseMessage) -> list[str]:

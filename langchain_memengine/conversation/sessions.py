@@ -25,6 +25,7 @@ from langchain_memengine.storage import sessions as session_rows
 from langchain_memengine.storage.chunk_values import StoredChunk
 from langchain_memengine.storage.database import Database
 from langchain_memengine.storage.sessions import Session, SessionRecall
+from langchain_memengine.text.sanitize import clean_text
 from langchain_memengine.types import (
     Actor,
     Filter,
@@ -87,7 +88,7 @@ class MemorySessions:
             ConfigurationError: A source is none of these.
         """
         thread_id = checked_thread(thread_id)
-        wanted = tuple(self._uri(source) for source in sources)
+        wanted = tuple(self._uri(clean_text(source)) for source in sources)
         if wanted:
             wanted += (thread_source(thread_id) + "*", learnt_prefix(thread_id) + "*")
         session = Session(uuid4().hex, self._owner, thread_id, wanted, self._clock())
@@ -102,7 +103,7 @@ class MemorySessions:
             NotFoundError: The user has none of this id.
         """
         with self._database.read() as tx:
-            session = session_rows.find(tx, session_id, self._owner)
+            session = session_rows.find(tx, clean_text(session_id), self._owner)
         if session is None:
             raise NotFoundError(
                 f"There is no session {session_id!r} of this user. latest(), in a terminal "
@@ -158,27 +159,20 @@ class MemorySessions:
         """Load the same context again: for each recorded query the hits it had then.
 
         Nothing is ranked anew. A chunk that has changed, or was forgotten or quarantined since,
-        does not come back:
-        ``degraded`` names it.
+        does not come back: ``degraded`` names it.
         """
         session = self.get(session.id)
         partitions = (
             *visibility.readable_partitions(self._actor),
             visibility.thread_partition(session.thread_id),
         )
-        return [self._replayed(recall, partitions) for recall in self.audit(session)]
-
-    def _replayed(self, recall: SessionRecall, partitions: Sequence[str]) -> SearchResult:
-        ids = [recorded["id"] for recorded in recall.hits]
+        shown = self.audit(session)
+        ids = list(dict.fromkeys(recorded["id"] for recall in shown for recorded in recall.hits))
         with self._database.read() as tx:
             aside = quarantines.hidden_sources(tx)
             found = stored_chunks.by_ids(tx, ids, partitions=partitions, now=self._clock())
         stored = {one: chunk for one, chunk in found.items() if chunk.source not in aside}
-        gone = [recorded for recorded in recall.hits if recorded["id"] not in stored]
-        return SearchResult(
-            tuple(_hit(known, stored[known["id"]]) for known in recall.hits if known not in gone),
-            tuple(f"gone: {recorded['path'] or recorded['source']}" for recorded in gone),
-        )
+        return [_replayed(recall, stored) for recall in shown]
 
     def _uri(self, source: str) -> str:
         if source in self._sources.folders:
@@ -220,9 +214,21 @@ class MemorySessions:
             {key: value for key, value in as_json(hit).items() if key not in _NOT_RECORDED}
             for hit in hits
         )
-        recall = SessionRecall(query, head, recorded, self._clock())
+        recall = SessionRecall(clean_text(query), head, recorded, self._clock())
         with self._database.write() as tx:
             session_rows.add_recall(tx, session.id, recall)
+
+
+def _replayed(recall: SessionRecall, stored: Mapping[str, StoredChunk]) -> SearchResult:
+    there = [(recorded, stored.get(recorded["id"])) for recorded in recall.hits]
+    return SearchResult(
+        tuple(_hit(recorded, chunk) for recorded, chunk in there if chunk is not None),
+        tuple(
+            f"gone: {recorded['path'] or recorded['source']}"
+            for recorded, chunk in there
+            if chunk is None
+        ),
+    )
 
 
 def _hit(recorded: Mapping[str, Any], stored: StoredChunk) -> Hit:

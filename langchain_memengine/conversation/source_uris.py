@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from urllib.parse import quote
+from langchain_memengine.text.uris import uri_part
 
 
 def message_source(thread_id: str, message_id: str, commit_id: str) -> str:
@@ -10,12 +10,17 @@ def message_source(thread_id: str, message_id: str, commit_id: str) -> str:
 
     Two branches may archive the same message, and an edited one has the same id.
     """
-    return f"{thread_source(thread_id)}{quote(message_id, safe='')}#{commit_id}"
+    return f"{thread_source(thread_id)}{uri_part(message_id)}#{commit_id}"
+
+
+def summary_source(thread_id: str, commit_id: str) -> str:
+    """Return the source URI of the summary that a commit archived; no message has it."""
+    return f"{thread_source(thread_id)}(summary)#{commit_id}"
 
 
 def thread_source(thread_id: str) -> str:
     """Return what the source URIs of a conversation's messages begin with."""
-    return f"message:{quote(thread_id, safe='')}/"
+    return f"message:{uri_part(thread_id)}/"
 
 
 def learnt_source(thread_id: str, commit_id: str, number: int) -> str:
@@ -25,4 +30,4 @@ def learnt_source(thread_id: str, commit_id: str, number: int) -> str:
 
 def learnt_prefix(thread_id: str) -> str:
     """Return what the source URIs of a conversation's learnt texts begin with."""
-    return f"learnt:{quote(thread_id, safe='')}/"
+    return f"learnt:{uri_part(thread_id)}/"

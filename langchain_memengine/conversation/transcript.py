@@ -130,10 +130,15 @@ def labelled(turn: Turn, *, with_name: bool) -> str:
     Lines after the first are indented by four, so that no text can look like another turn, nor
     like a heading where the paragraph is kept as Markdown. A name cannot end its label either.
     """
-    name = " ".join(_ENDS_LABEL.sub(" ", turn.speaker).split())
+    name = label_of(turn.speaker)
     shown = turn.role == "Tool" or (turn.role == "Person" and with_name)
     label = f"{turn.role} ({name})" if shown and name else turn.role
     return f"{label}: " + f"\n{WITHIN_TURN}".join(turn.text.splitlines())
+
+
+def label_of(name: str) -> str:
+    """Return a name on one line, without what would end a label: it cannot forge another one."""
+    return " ".join(_ENDS_LABEL.sub(" ", name).split())
 
 
 def transcript(messages: Iterable[BaseMessage], default_person: str = "") -> str:
@@ -220,7 +225,7 @@ def _texts(content: Any, skipped: frozenset[str], depth: int) -> Iterator[str | 
     for block in content:
         if isinstance(block, str):
             yield block
-        elif block.get("type") in skipped:
+        elif _kind(block) in skipped:
             continue  # a call, and those are counted where they are parsed
         elif (text := _block_text(block)) is not None:
             yield text
@@ -251,11 +256,11 @@ def _shown(content: str | Sequence[Any]) -> Iterator[str]:
             yield block
         elif isinstance(block.get("text"), str):
             yield block["text"]
-        elif block.get("type") == "tool_result" and isinstance(
+        elif _kind(block) == "tool_result" and isinstance(
             inner := block.get("content"), str | list
         ):
             yield from _shown(inner if isinstance(inner, str) else _flat(inner))
-        elif block.get("type") not in _CALL_BLOCKS | {"thinking", "reasoning"}:
+        elif _kind(block) not in _CALL_BLOCKS | {"thinking", "reasoning"}:
             yield _placeholder(block)
 
 
@@ -264,8 +269,12 @@ def _flat(blocks: list[Any]) -> list[Any]:
     return [block for block in _blocks(blocks) if isinstance(block, str) or "content" not in block]
 
 
+def _kind(block: dict[str, Any]) -> str:
+    return str(block.get("type") or "content")
+
+
 def _placeholder(block: dict[str, Any]) -> str:
-    kind = str(block.get("type") or "content").removesuffix("_url")
+    kind = _kind(block).removesuffix("_url")
     name = block.get("filename") or block.get("name") or ""
     return f"[{' '.join(f'{kind} {name}'.split())[:_PLACEHOLDER_CHARS]}]"
 

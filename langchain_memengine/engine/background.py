@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from contextlib import nullcontext
 
 from langchain_memengine.engine.parts import EngineParts
+from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.jobs.reports import JobOutcome, JobsReport
 from langchain_memengine.jobs.worker import OnOutcome
-from langchain_memengine.progress import progress_bar
+from langchain_memengine.progress import shown_progress
 from langchain_memengine.storage import job_rows, jobs, schedules
 from langchain_memengine.storage.database import Transaction
 from langchain_memengine.storage.job_values import Job, JobState
 from langchain_memengine.storage.schedules import Schedule, local_timezone
-from langchain_memengine.types import (
-    Progress,
-)
+from langchain_memengine.types import Progress
 
 NIGHTLY = "sys-memory-consolidate"
 """Name of the schedule of the nightly consolidation."""
@@ -50,10 +48,8 @@ class BackgroundWork(EngineParts):
             StorageError: The database failed, or the engine is read-only.
         """
         self._keep_schedule()
-        with (
-            progress_bar("Jobs", unit="job") if progress is True else nullcontext(progress) as shown
-        ):
-            told = _telling(on_outcome, shown, self._ready_jobs) if callable(shown) else on_outcome
+        with shown_progress(progress, "Jobs", unit="job") as shown:
+            told = _telling(on_outcome, shown, self._ready_jobs) if shown else on_outcome
             return self._worker.run_until_idle(limit=limit, stop=stop, on_outcome=told)
 
     def work(self, stop: threading.Event, on_outcome: OnOutcome | None = None) -> None:
@@ -64,7 +60,12 @@ class BackgroundWork(EngineParts):
         Args:
             stop: Ends the work.
             on_outcome: Called after each attempt with the job and how it ended.
+
+        Raises:
+            ConfigurationError: The engine is read-only.
         """
+        if self.read_only:  # the worker itself would try again for ever
+            raise ConfigurationError("A read-only engine does no jobs. Open it for writing.")
         self._keep_schedule()
         self._worker.run_forever(stop, on_outcome=on_outcome)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
@@ -12,7 +11,7 @@ from uuid import uuid4
 from langchain_memengine.engine.note_keeping import NoteKeeping
 from langchain_memengine.engine.remembering import Remembering, stored_time
 from langchain_memengine.errors import ScopeError
-from langchain_memengine.progress import progress_bar
+from langchain_memengine.progress import shown_progress
 from langchain_memengine.retrieval import visibility
 from langchain_memengine.storage import revisions
 from langchain_memengine.storage.job_values import Handler, Job, JobContext
@@ -69,12 +68,7 @@ class Consolidating(NoteKeeping, Remembering):
             )
         if not dry_run:
             self._require_writable()
-        bar = (
-            progress_bar("Consolidating", unit="memory")
-            if progress is True
-            else nullcontext(progress or None)
-        )
-        with bar as shown:
+        with shown_progress(progress, "Consolidating", unit="memory") as shown:
             report = self._consolidated(dry_run=dry_run, fold=fold, progress=shown)
         readable = {owner for _, owner in visibility.readable_places(actor)}
         told = tuple(one for one in report.entries if one.owner in readable)
@@ -174,9 +168,7 @@ class Consolidating(NoteKeeping, Remembering):
         """
         from langchain_memengine.knowledge import untold
         from langchain_memengine.knowledge.consolidation_report import digest
-        from langchain_memengine.workspace.entries import (
-            append_digest,
-        )
+        from langchain_memengine.workspace.entries import append_digest
 
         for owner in sorted({one.owner for one in done} | ({""} if pinned else set())):
             own = [one for one in done if one.owner == owner]

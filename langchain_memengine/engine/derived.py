@@ -105,10 +105,9 @@ class DerivedFiles:
                 return False
             try:
                 epoch = self._epoch()
+                self.chroma = self.chroma or self._chroma_parts(epoch)
                 if self.snapshots is not None:
                     self.snapshots.write_from_now_on(self._origin(epoch))
-                if self.chroma is None:
-                    self.chroma = self._chroma_parts(epoch)
             except BaseException:
                 self.lock.release()
                 raise

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from langchain_memengine.engine.reading_records import texts_named
 from langchain_memengine.engine.writing import Writing
-from langchain_memengine.retrieval import documents, visibility
+from langchain_memengine.retrieval import documents
 from langchain_memengine.retrieval.documents import NewDocument
 from langchain_memengine.storage import originals, quarantines
 from langchain_memengine.storage.originals import Original
@@ -27,6 +28,8 @@ class DocumentKeeping(Writing):
     ) -> list[str]:
         """Remember documents as :meth:`add_documents` does, all or none, and their whole texts.
 
+        Of those with the same id the last one counts.
+
         Returns:
             The ids of those that were kept: blank texts are not.
 
@@ -41,13 +44,15 @@ class DocumentKeeping(Writing):
             [document.id for document in new],
         )
         pieces = self._pieces(given, scope, actor)
+        last = dict(pieces)
         kept = {
-            source: Original(document.text, document.metadata)
-            for document, (source, chunks) in zip(given, pieces, strict=True)
-            if chunks
+            source: document
+            for document, (source, _) in zip(given, pieces, strict=True)
+            if last[source]
         }
-        self._indexer.put_with(dict(pieces), lambda tx: originals.put(tx, kept))
-        return [document.id for document, (_, chunks) in zip(given, pieces, strict=True) if chunks]
+        whole = {source: Original(one.text, one.metadata) for source, one in kept.items()}
+        self._indexer.put_with(last, lambda tx: originals.put(tx, whole))
+        return [document.id for document in kept.values()]
 
     def kept_documents(
         self, ids: Sequence[str], *, quarantined: bool = False, actor: Actor | None = None
@@ -62,11 +67,7 @@ class DocumentKeeping(Writing):
             actor: Who asks.
         """
         documents.require_list("ids", ids)
-        mine = visibility.owner_of("personal", actor or self.actor)
-        places = {
-            one: [documents.document_uri(owner, one) for owner in dict.fromkeys((mine, ""))]
-            for one in ids
-        }
+        places = {one: texts_named(one, actor or self.actor) for one in ids}
         with self._database.read() as tx:
             found = originals.by_sources(tx, [uri for uris in places.values() for uri in uris])
             aside = frozenset() if quarantined else quarantines.hidden_sources(tx)

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import shutil
 from collections import Counter
 from collections.abc import Sequence
 
-from langchain_memengine.answers import (
-    ForgetReport,
-)
+from langchain_memengine.answers import ForgetReport
 from langchain_memengine.engine.derived import CHROMA_DIR
 from langchain_memengine.engine.parts import FORGOTTEN_AT
 from langchain_memengine.engine.writing import Writing
 from langchain_memengine.retrieval import visibility
+from langchain_memengine.retrieval.derived_files import remove
 from langchain_memengine.retrieval.note_erasing import Erased
 from langchain_memengine.storage import doomed, forgetting, store_items
 from langchain_memengine.storage.doomed import Doomed, DoomedChunk
 from langchain_memengine.text.erasing import Erasure
-from langchain_memengine.types import (
-    Actor,
-)
+from langchain_memengine.types import Actor
 from langchain_memengine.workspace.layout import Layout
 
 
@@ -80,10 +76,12 @@ class Erasing(Writing):
         folder = None if self.root is None else Layout(self.root).state_dir / CHROMA_DIR
         if folder is None or not folder.exists():
             return ()
-        if self._maintains:
-            shutil.rmtree(folder)
-            return ()
-        return ("Vectors in the Chroma folder, which another process maintains.",)
+        if not self._maintains:
+            return ("Vectors in the Chroma folder, which another process maintains.",)
+        remove(folder)
+        if folder.exists():
+            return (f"Vectors in {folder}, which could not be removed: remove it.",)
+        return ()
 
     def _still_holding(
         self, words: Erasure, known: Sequence[DoomedChunk], actor: Actor

@@ -30,9 +30,7 @@ from langchain_memengine.storage.chunk_values import StoredChunk
 from langchain_memengine.storage.database import Transaction
 from langchain_memengine.storage.record_values import Quarantine, RecordFilter
 from langchain_memengine.text.erasing import Erasure
-from langchain_memengine.types import (
-    Actor,
-)
+from langchain_memengine.types import Actor
 from langchain_memengine.workspace.files import UnreadableFileError, write_atomic
 
 EXPORT_VERSION = 1
@@ -139,11 +137,15 @@ class Exporting(EngineParts):
 
 
 def _lines_of_rows(tx: Transaction, actor: Actor) -> Iterator[Line]:
-    yield from _record_lines(tx, actor)
+    learnt: set[str] = set()  # commits that tell on which branches these are seen
+    for line in _record_lines(tx, actor):
+        yield line
+        learnt |= {line["record"]["commit_id"]} - {None}
     partitions = visibility.readable_partitions(actor)
     for source, found in exports.texts(tx, partitions, TEXT_PREFIXES):
         yield {"kind": "texts", "source": source, "chunks": list(map(_chunk, found))}
-    yield from _archive_lines(tx, actor)
+        learnt |= {chunk.commit_id for chunk in found if chunk.commit_id is not None}
+    yield from _archive_lines(tx, actor, learnt)
 
 
 def _without(line: Line, aside: Collection[str], left_out: Counter[str]) -> Line:
@@ -179,14 +181,16 @@ def _record_lines(tx: Transaction, actor: Actor) -> Iterator[Line]:
         after = page[-1]
 
 
-def _archive_lines(tx: Transaction, actor: Actor) -> Iterator[Line]:
+def _archive_lines(tx: Transaction, actor: Actor, learnt: set[str]) -> Iterator[Line]:
     found = exports.archive(tx, ("", visibility.owner_of("personal", actor)))
     by_thread: dict[str, list[Any]] = {}
     for message in found:
         by_thread.setdefault(message.thread_id, []).append(message._asdict())
-    threads = set(by_thread) | _threads_of(tx, actor)
-    heads = commits.newest_heads(tx, sorted(threads))
-    for thread in sorted(threads):
+    threads = sorted(
+        {one.thread_id for one in commits.by_id(tx, sorted(learnt)).values()} | by_thread.keys()
+    )
+    heads = commits.newest_heads(tx, threads)
+    for thread in threads:
         known = commits.of_threads(tx, [thread])
         if known:
             yield {
@@ -196,17 +200,6 @@ def _archive_lines(tx: Transaction, actor: Actor) -> Iterator[Line]:
                 "heads": list(heads.get(thread, ())),
                 "messages": by_thread.get(thread, []),
             }
-
-
-def _threads_of(tx: Transaction, actor: Actor) -> set[str]:
-    """Return the conversations that the actor's texts and records were learnt in."""
-    partitions = visibility.readable_partitions(actor)
-    of_texts = {
-        chunk.thread_id
-        for _, found in exports.texts(tx, partitions, ("learnt:",))
-        for chunk in found
-    }
-    return {thread for thread in of_texts if thread is not None}
 
 
 def _chunk(stored: StoredChunk) -> dict[str, Any]:

@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from langchain_memengine.answers import (
-    ForgetReport,
-)
+from langchain_memengine.answers import ForgetReport
 from langchain_memengine.engine.erasing import Erasing, unique
+from langchain_memengine.engine.forgotten_words import forgotten_by_thread, forgotten_words
+from langchain_memengine.engine.reading_records import texts_named
 from langchain_memengine.engine.remembering import Remembering
 from langchain_memengine.errors import ConfigurationError, NotFoundError, ScopeError
 from langchain_memengine.retrieval import documents, note_erasing, visibility
-from langchain_memengine.retrieval.record_chunks import record_id, record_source
-from langchain_memengine.storage import chunks, doomed, experiences, records, revisions
+from langchain_memengine.retrieval.record_chunks import record_source
+from langchain_memengine.storage import chunks, doomed, experiences, records
 from langchain_memengine.storage.chunk_values import partition_key
 from langchain_memengine.storage.database import Transaction
-from langchain_memengine.storage.doomed import Doomed, DoomedChunk, DoomedMessage, Selection
+from langchain_memengine.storage.doomed import Doomed, DoomedChunk, Selection
 from langchain_memengine.storage.record_values import Place
-from langchain_memengine.text.erasing import MIN_CHARS, Erasure, flat
+from langchain_memengine.text.erasing import Erasure
 from langchain_memengine.text.sanitize import clean_text
-from langchain_memengine.types import (
-    Actor,
-)
+from langchain_memengine.types import Actor
 from langchain_memengine.workspace.layout import slug
 
 _ALL_RECORDS = record_source("")
@@ -98,7 +95,7 @@ class Forgetting(Erasing, Remembering):
         with self._database.read() as tx:
             found = doomed.select_rows(tx, wanted, _ALL_RECORDS)
             by_id = wanted.thread_id is None and wanted.owner is None
-            words = _words(tx, found, with_chunks=by_id)
+            words = forgotten_words(tx, found, with_chunks=by_id)
         report = self._forget(found, words, wanted, actor)
         items = self._items_left(words, owner, actor)
         report = replace(report, out_of_reach=(*items, *report.out_of_reach))
@@ -173,10 +170,7 @@ class Forgetting(Erasing, Remembering):
 
     def _sources_of(self, name: str, actor: Actor) -> list[str]:
         """Return the sources of the record, or else of the added texts, that an id means."""
-        uris = [
-            documents.document_uri(owner, name)
-            for owner in (visibility.owner_of("personal", actor), "")
-        ]
+        uris = texts_named(name, actor)
         with self._database.read() as tx:
             try:
                 record = self._readable(tx, name, actor)
@@ -187,7 +181,7 @@ class Forgetting(Erasing, Remembering):
                         f"There is no record or added text {name!r} to forget. Its id is what "
                         "adding it returned, and stands behind record: or doc: in a hit."
                     ) from None
-                own = uris[:1] if uris[0] in found and not actor.is_admin else list(found)
+                own = [uris[0]] if uris[0] in found and not actor.is_admin else list(found)
                 for one in own:
                     visibility.require_write(found[one][0], actor)
                 return own
@@ -206,7 +200,7 @@ class Forgetting(Erasing, Remembering):
             removed.update(hook(found))
         known = list(found.chunks)
         found.chunks, elsewhere = self._within_reach(found.chunks)
-        spoken = _by_thread(found, words)
+        spoken = forgotten_by_thread(found, words)
         gone = note_erasing.remove_notes(self._notes, self._whole_notes(found, wanted, owners))
         erased = note_erasing.erase_notes(self._notes, owners, words, spoken)
         erased = replace(erased, removed=gone.removed)
@@ -288,34 +282,3 @@ class Forgetting(Erasing, Remembering):
 def _places_in_reach(actor: Actor) -> list[Place] | None:
     """Return where an actor may forget: what is their own, for an admin everything (``None``)."""
     return None if actor.is_admin else [("personal", visibility.owner_of("personal", actor))]
-
-
-def _words(tx: Transaction, found: Doomed, *, with_chunks: bool) -> Erasure:
-    """Return the words that are forgotten: also those that records had before.
-
-    A whole conversation or owner is not looked for text by text, its records are.
-    """
-    texts = [record.text for record in found.records]
-    for revision in revisions.of_records(tx, [record.id for record in found.records]):
-        texts += [s.record.text for s in (revision.before, revision.after) if s.record]
-    if with_chunks:
-        said = [c.text for c in found.chunks if record_id(c.source) is None and not c.path]
-        said += [text for message in found.messages for text in _texts_of(message)]
-        # That one "ok" is forgotten says nothing about all others.
-        texts += [text for text in said if len(flat(text)) >= MIN_CHARS]
-    return Erasure(texts)
-
-
-def _by_thread(found: Doomed, words: Erasure) -> dict[str, Erasure]:
-    """Return what is forgotten and, by conversation, the whole messages that are."""
-    said: dict[str, list[str]] = {}
-    for message in found.messages:
-        said.setdefault(message.thread_id, []).extend(_texts_of(message))
-    return {thread_id: Erasure([*texts, *words.texts]) for thread_id, texts in said.items()}
-
-
-def _texts_of(message: DoomedMessage) -> list[str]:
-    """Return what a message says, as transcripts show it."""
-    content = json.loads(message.body)["data"]["content"]
-    blocks = [content] if isinstance(content, str) else content
-    return [b if isinstance(b, str) else str(b.get("text", "")) for b in blocks]

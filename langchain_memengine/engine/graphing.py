@@ -9,6 +9,7 @@ from langchain_memengine.config import MemEngineConfig
 from langchain_memengine.storage.database import Database
 from langchain_memengine.storage.graph_schema import GRAPH
 from langchain_memengine.storage.lazy_database import LazyDatabase
+from langchain_memengine.storage.sqlite import file_url
 from langchain_memengine.workspace.layout import Layout
 
 GRAPH_FILE = "kg.sqlite"
@@ -24,7 +25,7 @@ def graph_store(
 ) -> LazyDatabase:
     """Return the graph's database; nothing is opened or made until somebody uses it."""
     file = layout.state_dir / GRAPH_FILE if layout else None
-    url = config.graph_url or (f"sqlite:///{file}" if file else "sqlite://")
+    url = config.graph_url or (file_url(file) if file else "sqlite://")
 
     def opened() -> Database:
         return Database(

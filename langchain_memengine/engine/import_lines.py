@@ -2,45 +2,45 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 from collections.abc import Mapping
 from datetime import datetime
+from functools import cache
 from pathlib import Path
-from typing import IO, Any, get_args
+from typing import IO, Any, TypeVar
 
+from pydantic import TypeAdapter
+
+from langchain_memengine.engine.remembering import MAX_SOURCE_CHARS
 from langchain_memengine.errors import ConfigurationError, ScopeError
 from langchain_memengine.retrieval import visibility
 from langchain_memengine.retrieval.documents import document_uri
-from langchain_memengine.storage.record_json import (
-    record_from_json,
-    revision_from_json,
-    supersession_from_json,
-)
 from langchain_memengine.storage.record_values import (
     MemoryRecord,
     Revision,
     Supersession,
 )
 from langchain_memengine.text.chunking import is_genuine
-from langchain_memengine.text.sanitize import clean_metadata
-from langchain_memengine.types import (
-    Actor,
-    Chunk,
-    Commit,
-    Origin,
-    Provenance,
-    Scope,
-    Trust,
-)
+from langchain_memengine.text.sanitize import as_utc, clean_metadata
+from langchain_memengine.types import Actor, Chunk, Commit, Provenance, Scope
 
 RecordPast = tuple[list[Revision], list[Supersession]]
 """What was done to a record, and what took its place."""
 
-_TIMES = ("event_at", "valid_from", "expires_at")
+_Value = TypeVar("_Value")
+
 _HASHED_ID = re.compile("[0-9a-f]{32}")
 _ANY_ID = re.compile(".{1,64}", re.DOTALL)
 _MAX_NAME_CHARS = 1024
+# What the columns hold on every database.
+_MAX_CHARS = {
+    **dict.fromkeys(("id", "target_id", "old_id", "new_id", "kept_id", "commit_id", "parents"), 64),
+    "thread_id": 255,
+    "kind": 32,
+}
+_MAX_NUMBER = 2**31 - 1
 
 
 def require_own(scope: Scope, owner: str, actor: Actor) -> None:
@@ -59,21 +59,20 @@ def record_of(line: Mapping[str, Any]) -> tuple[MemoryRecord, RecordPast]:
     """Return a record with its past, whose values the tables take.
 
     Raises:
-        KeyError: It lacks a value.
-        TypeError: One has another type.
-        ValueError: One is no such value, or something in its past is about another record.
+        KeyError: There is none.
+        ValueError: It lacks a value, has one that cannot be, or something in its past is about
+            another record.
         ScopeError: It claims more trust than its origin has.
     """
-    record = record_from_json(line["record"])
-    texts = (record.id, record.text, record.owner, record.source)
-    if not all(isinstance(one, str) for one in texts) or not isinstance(record.metadata, dict):
-        raise TypeError("no record")
+    record = _typed(MemoryRecord, line["record"])
+    if not record.text.strip() or len(record.source) > MAX_SOURCE_CHARS:
+        raise ValueError("no words, or too long a source")
     # Users' own ids are hashes: no personal record may stand where a shared one could be named.
     if not (_HASHED_ID if record.scope == "personal" else _ANY_ID).fullmatch(record.id):
         raise ValueError("no id of a record")
     _require_provenance(record, has_evidence=_evidence(record))
-    past = [revision_from_json(one) for one in line.get("revisions", ())]
-    over = [supersession_from_json(one) for one in line.get("superseded_by", ())]
+    past = [_typed(Revision, one) for one in line.get("revisions", ())]
+    over = [_typed(Supersession, one) for one in line.get("superseded_by", ())]
     states = [state for one in past for state in (one.before, one.after)]
     earlier = [state.record for state in states if state.record is not None]
     about = [one.target_id for one in past] + [one.id for one in earlier]
@@ -116,10 +115,10 @@ def chunk_of(values: Mapping[str, Any], source: str) -> Chunk:
     """Return a chunk of a source.
 
     Raises:
-        TypeError: It lacks a value.
-        ValueError: It is another source's, or its id or hash is made up.
+        ValueError: It lacks a value, has one that cannot be, or is another source's, or its id or
+            hash is made up.
     """
-    chunk = Chunk(**values)
+    chunk = _typed(Chunk, values)
     if chunk.source != source or not is_genuine(chunk):
         raise ValueError("a chunk of another text")
     return chunk
@@ -129,15 +128,12 @@ def provenance_of(pair: Mapping[str, Any], source: str) -> Provenance:
     """Return what a chunk of a source carries.
 
     Raises:
-        KeyError: It lacks a value.
-        TypeError: It has one that nothing carries.
+        KeyError: There is nothing.
         ScopeError: It claims more trust than its origin has.
-        ValueError: It is of a file, or under another owner's name.
+        ValueError: It has a value that nothing carries, is of a file, or under another owner's
+            name.
     """
-    values = dict(pair["provenance"])
-    for name in _TIMES:
-        values[name] = None if values[name] is None else datetime.fromisoformat(values[name])
-    provenance = Provenance(**values)
+    provenance = _typed(Provenance, pair["provenance"])
     if provenance.path or provenance.workspace_id:
         raise ValueError("a chunk of a file")
     _require_provenance(provenance, has_evidence=False)
@@ -150,12 +146,10 @@ def commit_of(values: Mapping[str, Any], thread: str) -> Commit:
     """Return a memory commit of a thread.
 
     Raises:
-        KeyError: It lacks a value.
-        ValueError: It is another thread's.
+        ValueError: It lacks a value, has one that cannot be, or is another thread's.
     """
-    made = datetime.fromisoformat(values["created_at"])
-    commit = Commit(str(values["id"]), thread, tuple(values["parents"]), str(values["kind"]), made)
-    if values["thread_id"] != thread:
+    commit = _typed(Commit, values)
+    if commit.thread_id != thread:
         raise ValueError("a commit of another thread")
     return commit
 
@@ -195,9 +189,47 @@ def _evidence(record: MemoryRecord) -> bool:
 
 
 def _require_provenance(of: MemoryRecord | Provenance, *, has_evidence: bool) -> None:
-    known = ((of.scope, Scope), (of.origin, Origin), (of.trust, Trust))
-    if any(value not in get_args(values) for value, values in known):
-        raise ValueError("no such scope, origin or trust")
     if bool(of.owner) != (of.scope == "personal"):
         raise ValueError("an owner of what is nobody's, or none of what is somebody's")
     visibility.trust_of(of.origin, of.trust, has_evidence=has_evidence)
+
+
+def _typed(kind: type[_Value], values: Any) -> _Value:
+    """Return values as what they should be, if the tables take that.
+
+    Raises:
+        ValueError: One is missing, of another type, or cannot be stored.
+    """
+    # mypy asks the values to be hashable, not their type.
+    made: _Value = _adapter(kind).validate_python(values)  # type: ignore[arg-type]
+    _require_storable(made, "")
+    return made
+
+
+def _require_storable(value: Any, name: str) -> None:
+    """Make sure that columns hold a value and all its fields.
+
+    Raises:
+        ValueError: A text is too long, a number out of range, or a time without its zone or outside
+            the calendar in UTC.
+    """
+    match value:
+        case datetime() if value.tzinfo is None:
+            raise ValueError(f"{name} has no time zone")
+        case datetime():
+            as_utc(value)
+        case str() if len(value) > _MAX_CHARS.get(name, len(value)):
+            raise ValueError(f"{name} is too long")
+        case int() if not 0 <= value <= _MAX_NUMBER:
+            raise ValueError(f"{name} is out of range")
+        case tuple():
+            for one in value:
+                _require_storable(one, name)
+        case _ if dataclasses.is_dataclass(value):
+            for field in dataclasses.fields(value):
+                _require_storable(getattr(value, field.name), field.name)
+
+
+@cache
+def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)

@@ -7,9 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import IO, Any
 
-from langchain_memengine.answers import (
-    ImportReport,
-)
+from langchain_memengine.answers import ImportReport
 from langchain_memengine.engine.exporting import EXPORT_VERSION, TEXT_PREFIXES
 from langchain_memengine.engine.import_lines import (
     chunk_of,
@@ -32,6 +30,7 @@ from langchain_memengine.errors import (
     UnknownCommitError,
 )
 from langchain_memengine.retrieval import note_erasing
+from langchain_memengine.retrieval.documents import MAX_THREAD_CHARS
 from langchain_memengine.retrieval.record_chunks import chunks_of_record, record_source
 from langchain_memengine.storage import (
     chunks,
@@ -51,9 +50,7 @@ from langchain_memengine.storage.record_values import (
     Supersession,
 )
 from langchain_memengine.text.foreign_exports import read_export
-from langchain_memengine.types import (
-    Actor,
-)
+from langchain_memengine.types import Actor
 
 _HEAD = "memengine export"
 _QUARANTINED = "It was quarantined where it was exported."
@@ -125,11 +122,9 @@ class Importing(ForeignImporting):
                 (tally.imported if is_new else tally.unchanged)[kind] += number
         except _SkippedError as error:
             tally.skipped[f"{kind}: {error}"] += 1
-        except UnknownCommitError:
-            tally.skipped[f"{kind}: damaged"] += 1
         except ScopeError:
             tally.skipped[f"{kind}: not yours to write"] += 1
-        except (KeyError, TypeError, ValueError, AttributeError):
+        except (UnknownCommitError, KeyError, TypeError, ValueError, AttributeError, OverflowError):
             tally.skipped[f"{kind}: damaged"] += 1
 
     def _import_record(self, line: Mapping[str, Any], actor: Actor) -> Counter[bool]:
@@ -186,21 +181,19 @@ class Importing(ForeignImporting):
         from langchain_memengine.conversation.message_json import from_json
 
         thread = line["thread_id"]
-        made = [commit_of(one, thread) for one in line["commits"]]
+        made = {one.id: one for one in (commit_of(told, thread) for told in line["commits"])}
         now = self._clock()
         count: Counter[bool] = Counter()
         with self._database.write() as tx:
-            commits.restore(tx, made, [str(head) for head in line["heads"]], now=now)
-            known = commits.by_id(
-                tx, [one for commit in made for one in (commit.id, *commit.parents)]
-            )
-            for commit in made:
-                commits.require_thread(known, commit.parents, thread)
+            commits.restore(tx, list(made.values()), [str(head) for head in line["heads"]], now=now)
+            followed = {*made, *(parent for one in made.values() for parent in one.parents)}
+            known = commits.by_id(tx, sorted(followed))
+            commits.require_thread(known, sorted(followed), thread)
             commits.require_thread(known, line["heads"], thread)
             for one in line["messages"]:
                 owner = str(one["owner"])
                 require_own("personal" if owner else "global", owner, actor)
-                if one["commit_id"] not in known:
+                if one["commit_id"] not in known or len(one["message_id"]) > MAX_THREAD_CHARS:
                     raise _SkippedError("damaged")
                 from_json(one["body"])  # what cannot be restored is not taken in
                 stored = messages.StoredMessage(owner, thread, one["message_id"], one["body"])

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
+
 from langchain_memengine.engine.import_tally import ImportTally
-from langchain_memengine.engine.reading_records import record_id
-from langchain_memengine.engine.remembering import Remembering
-from langchain_memengine.errors import (
-    MemEngineError,
-)
+from langchain_memengine.engine.reading_records import MAX_ID_CHARS, record_id
+from langchain_memengine.engine.remembering import MAX_SOURCE_CHARS, Remembering
+from langchain_memengine.errors import ConfigurationError, ScopeError
 from langchain_memengine.retrieval import visibility
-from langchain_memengine.retrieval.documents import document_uri
+from langchain_memengine.retrieval.documents import MAX_THREAD_CHARS, document_uri
 from langchain_memengine.retrieval.sources import TextChunks
 from langchain_memengine.storage import (
     exports,
@@ -25,6 +25,8 @@ from langchain_memengine.types import (
     Trust,
 )
 
+_HASH_DIGITS = 32
+
 
 class ForeignImporting(Remembering):
     """The part of importing that takes in other systems' memories and messages."""
@@ -35,20 +37,22 @@ class ForeignImporting(Remembering):
             if len(users) > 1 and one.user_id not in {None, actor.user_id}:
                 tally.skipped["of another user"] += 1
                 continue
-            kind = "records" if one.role == "memory" else "texts"
+            kind, take_in = (
+                ("records", self._import_memory)
+                if one.role == "memory"
+                else ("texts", self._import_said)
+            )
             try:
-                is_new = (
-                    self._import_memory(one, export.system, actor)
-                    if one.role == "memory"
-                    else self._import_said(one, export.system, actor)
-                )
-            except MemEngineError as error:
-                tally.skipped[type(error).__name__] += 1
+                is_new = take_in(one, export.system, actor)
+            except ScopeError:
+                tally.skipped[f"{kind}: not yours to write"] += 1
+            except ConfigurationError:
+                tally.skipped[f"{kind}: cannot be stored"] += 1
             else:
                 (tally.imported if is_new else tally.unchanged)[kind] += 1
 
     def _import_memory(self, one: ForeignText, system: str, actor: Actor) -> bool:
-        name = f"{system}:{one.id}"[:64]
+        name = _fitting_id(f"{system}:{one.id}")
         scope = visibility.default_scope(actor)
         stored_id = record_id(name, visibility.owner_of(scope, actor))
         with self._database.read() as tx:
@@ -61,7 +65,7 @@ class ForeignImporting(Remembering):
             metadata={**one.metadata, **told},
             origin="app",
             trust="unverified",
-            source=f"{system}:{one.id}"[:1024],
+            source=f"{system}:{one.id}"[:MAX_SOURCE_CHARS],
             actor=actor,
         )
         return True
@@ -78,7 +82,7 @@ class ForeignImporting(Remembering):
             owner=owner,
             origin=origin,
             trust=trust,
-            thread_id=None if one.thread_id is None else one.thread_id[:255],
+            thread_id=clean_text(one.thread_id or "")[:MAX_THREAD_CHARS] or None,
             event_at=one.at or self._clock(),
             metadata=clean_metadata({**one.metadata, "role": one.role}),
         )
@@ -94,3 +98,11 @@ class ForeignImporting(Remembering):
             new: TextChunks = [(chunk, provenance) for chunk in pieces]
             self._indexer.put({source: new})
         return not is_known
+
+
+def _fitting_id(name: str) -> str:
+    """Return a name as the id of a record; one that is too long ends with a hash of all of it."""
+    if len(name) <= MAX_ID_CHARS:
+        return name
+    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:_HASH_DIGITS]
+    return f"{name[: MAX_ID_CHARS - _HASH_DIGITS - 1]}-{digest}"

@@ -66,8 +66,8 @@ class Learning(Branching, Remembering):
             UnknownCommitError: The head is none of the thread's; nothing is queued.
             StorageError: The database failed; nothing is queued.
         """
+        from langchain_memengine.conversation.compaction import with_ids
         from langchain_memengine.conversation.lineage import checked_thread
-        from langchain_memengine.conversation.message_json import identified
         from langchain_memengine.conversation.transcript import by_person
         from langchain_memengine.knowledge.facts import extraction_job
         from langchain_memengine.knowledge.own_lines import own_lines
@@ -82,7 +82,7 @@ class Learning(Branching, Remembering):
                 thread_id=thread,
                 commit_id=commit_id,
             )
-            for person, own in by_person(identified(messages), actor.user_id).items()
+            for person, own in by_person(with_ids(messages), actor.user_id).items()
             for lines in own_lines(person, [(str(m.id), str(m.text)) for m in own])
         ]
         if not new:

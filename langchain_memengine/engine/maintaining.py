@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from uuid import uuid4
 
 from langchain_memengine.engine.derived import INDEX_DIR
 from langchain_memengine.engine.parts import EngineParts
-from langchain_memengine.errors import ConfigurationError
+from langchain_memengine.errors import ConfigurationError, StorageError
 from langchain_memengine.retrieval.chroma_checks import chroma_checks
 from langchain_memengine.retrieval.derived_files import remove
 from langchain_memengine.retrieval.diagnosis import DoctorReport, examine
@@ -66,6 +67,8 @@ class Maintaining(EngineParts):
         """
         if repair and self.read_only:
             raise ConfigurationError("This engine was opened with read_only=True.")
+        with suppress(StorageError):  # the checks find what is wrong
+            self._take_over()  # who keeps the derived files may look into them
         now = self._clock()
         checks = row_checks(
             self._database,

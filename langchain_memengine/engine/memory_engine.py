@@ -7,9 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from langchain_memengine.answers import (
-    Stats,
-)
+from langchain_memengine.answers import Stats
 from langchain_memengine.config import MemEngineConfig, load_config
 from langchain_memengine.engine.background import BackgroundWork
 from langchain_memengine.engine.consolidating import Consolidating

@@ -8,12 +8,8 @@ from datetime import date
 from langchain_memengine.engine.parts import EngineParts
 from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.retrieval import visibility
-from langchain_memengine.types import (
-    Fact,
-)
-from langchain_memengine.workspace.entries import (
-    Workspace,
-)
+from langchain_memengine.types import Fact
+from langchain_memengine.workspace.entries import Workspace
 
 
 class NoteKeeping(EngineParts):

@@ -6,10 +6,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from langchain_memengine.engine.reading_records import record_names
-from langchain_memengine.engine.remembering import Remembering, fitting, stored_time
+from langchain_memengine.engine.reading_records import record_names, texts_named
+from langchain_memengine.engine.remembering import (
+    MAX_SOURCE_CHARS,
+    Remembering,
+    fitting,
+    stored_time,
+)
 from langchain_memengine.errors import ConfigurationError, NotFoundError, ScopeError
-from langchain_memengine.retrieval import documents, visibility
+from langchain_memengine.retrieval import documents
 from langchain_memengine.retrieval.record_chunks import record_source
 from langchain_memengine.storage import chunks, quarantines, records
 from langchain_memengine.storage.database import Transaction
@@ -20,11 +25,8 @@ from langchain_memengine.storage.record_values import (
     quarantine_target,
 )
 from langchain_memengine.text.sanitize import clean_text
-from langchain_memengine.types import (
-    Actor,
-)
+from langchain_memengine.types import Actor
 
-_MAX_SOURCE_CHARS = 1024  # what the column holds on every database
 _MAX_REASON_CHARS = 1000
 
 
@@ -128,7 +130,7 @@ class Quarantining(Remembering):
         if (ids is None) == (source is None) or not (ids or source):
             raise ConfigurationError("Say what is meant: ids= or source=, one of them.")
         if source is not None:
-            cleaned = fitting("source", source, _MAX_SOURCE_CHARS)
+            cleaned = fitting("source", source, MAX_SOURCE_CHARS)
             if cleaned.startswith(ITEM_PREFIX):
                 raise ConfigurationError(
                     f"{source!r} is an item of a LangGraph store, which is the application's own. "
@@ -145,9 +147,7 @@ class Quarantining(Remembering):
         known = records.by_ids(tx, record_names(name, actor))
         if known:
             return [record_source(next(iter(known)))]
-        mine = visibility.owner_of("personal", actor)
-        uris = [documents.document_uri(owner, name) for owner in (mine, "")]
-        found = list(chunks.scopes_of_sources(tx, uris))
+        found = list(chunks.scopes_of_sources(tx, texts_named(name, actor)))
         if not found:
             raise NotFoundError(
                 f"There is no record and no added text {name!r}. Other memories are named by their "

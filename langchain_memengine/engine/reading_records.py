@@ -27,7 +27,7 @@ from langchain_memengine.types import (
     Trust,
 )
 
-_MAX_ID_CHARS = 64  # what the columns hold on every database
+MAX_ID_CHARS = 64  # what the columns hold on every database
 _PAGE = 500
 
 
@@ -82,8 +82,8 @@ class ReadingRecords(GraphWork):
             owner=None if owner is None else visibility.owner_of("personal", Actor(owner)),
             origin=origin,
             trust=trust,
-            thread_id=thread_id,
-            source=source,
+            thread_id=None if thread_id is None else clean_text(thread_id),
+            source=None if source is None else clean_text(source),
             since=None if since is None else as_utc(since),
             until=None if until is None else as_utc(until),
             valid_at=self._clock() if current else None,
@@ -178,9 +178,9 @@ def record_id(name: str, owner: str) -> str:
         ConfigurationError: The name is empty or too long.
     """
     cleaned = clean_text(name)
-    if not 0 < len(cleaned) <= _MAX_ID_CHARS:
+    if not 0 < len(cleaned) <= MAX_ID_CHARS:
         raise ConfigurationError(
-            f"An id of {len(cleaned)} characters cannot be stored. Use 1 to {_MAX_ID_CHARS}."
+            f"An id of {len(cleaned)} characters cannot be stored. Use 1 to {MAX_ID_CHARS}."
         )
     if not owner:
         return cleaned
@@ -189,7 +189,7 @@ def record_id(name: str, owner: str) -> str:
 
 def record_names(name: str, actor: Actor) -> list[str]:
     """Return the ids that an actor may mean by a name."""
-    cleaned = clean_text(name)[:_MAX_ID_CHARS]
+    cleaned = clean_text(name)[:MAX_ID_CHARS]
     if not cleaned:
         return []
     return [record_id(cleaned, visibility.owner_of("personal", actor)), cleaned]
@@ -197,9 +197,13 @@ def record_names(name: str, actor: Actor) -> list[str]:
 
 def sources_named(name: str, actor: Actor) -> list[str]:
     """Return the URIs of the records and added texts that an actor may mean by a name."""
-    owners = (visibility.owner_of("personal", actor), "")
-    texts = [documents.document_uri(owner, name) for owner in owners]
-    return [*map(record_source, record_names(name, actor)), *texts]
+    return [*map(record_source, record_names(name, actor)), *texts_named(name, actor)]
+
+
+def texts_named(name: str, actor: Actor) -> tuple[str, str]:
+    """Return the URIs of the added texts that an actor may mean: their own, and everyone's."""
+    mine = visibility.owner_of("personal", actor)
+    return documents.document_uri(mine, name), documents.document_uri("", name)
 
 
 def no_record(name: str) -> NotFoundError:

@@ -39,7 +39,7 @@ from langchain_memengine.types import (
 
 logger = logging.getLogger(__name__)
 
-_MAX_SOURCE_CHARS = 1024
+MAX_SOURCE_CHARS = 1024  # what the column holds on every database
 
 
 class Remembering(ReadingRecords):
@@ -111,7 +111,7 @@ class Remembering(ReadingRecords):
             updated_at=now,
             valid_from=stored_time(valid_from),
             expires_at=stored_time(expires_at),
-            source=fitting("source", source, _MAX_SOURCE_CHARS),
+            source=fitting("source", source, MAX_SOURCE_CHARS),
         )
         return self._put_record(new)
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from langchain_memengine.answers import (
-    IndexReport,
-)
+from langchain_memengine.answers import IndexReport
 from langchain_memengine.engine.graph_work import GraphWork
-from langchain_memengine.progress import progress_bar
+from langchain_memengine.engine.reading_records import texts_named
+from langchain_memengine.progress import shown_progress
 from langchain_memengine.retrieval import documents, visibility
 from langchain_memengine.retrieval.file_plan import SyncPlan
 from langchain_memengine.retrieval.sources import TextChunks
@@ -41,7 +39,7 @@ class Writing(GraphWork):
             ConfigurationError: A folder cannot be listed.
             StorageError: The database failed; what was stored before stays.
         """
-        with self._sync_lock, _shown(progress, "Indexing", "file") as callback:
+        with self._sync_lock, shown_progress(progress, "Indexing", unit="file") as callback:
             if dry_run:
                 plan = self._indexer.plan(self._sources)
                 return self._indexer.carry_out(plan, dry_run=True, progress=callback)
@@ -93,7 +91,7 @@ class Writing(GraphWork):
         Raises:
             EmbeddingError: There is no embedder, or it does not answer; nothing was changed.
         """
-        with self._sync_lock, _shown(progress, "Embedding", "text") as callback:
+        with self._sync_lock, shown_progress(progress, "Embedding", unit="text") as callback:
             return self._indexer.reembed(callback)
 
     def add_texts(
@@ -127,7 +125,7 @@ class Writing(GraphWork):
         """
         new = documents.new_documents(texts, metadatas, ids)
         pieces = dict(self._pieces(new, scope, actor, origin))
-        with _shown(progress, "Remembering", "text") as callback:
+        with shown_progress(progress, "Remembering", unit="text") as callback:
             self._indexer.put(pieces, callback)
         self._tell_graph()
         return [document.id for document in new]
@@ -197,8 +195,7 @@ class Writing(GraphWork):
         """
         documents.require_list("ids", ids)
         actor = actor or self.actor
-        mine = visibility.owner_of("personal", actor)
-        own = {documents.document_uri(mine, one): documents.document_uri("", one) for one in ids}
+        own = dict(texts_named(one, actor) for one in ids)
         with self._database.read() as tx:
             found = chunks.scopes_of_sources(tx, [*own, *own.values()])
         if not actor.is_admin:
@@ -223,13 +220,3 @@ class Writing(GraphWork):
     ) -> list[str]:
         """Remember documents without blocking the event loop, see :meth:`add_documents`."""
         return await asyncio.to_thread(self.add_documents, new, **options)
-
-
-def _shown(
-    progress: Progress | bool,  # noqa: FBT001  # public methods pass on what they were given
-    title: str,
-    unit: str,
-) -> AbstractContextManager[Progress | None]:
-    if callable(progress):
-        return nullcontext(progress)
-    return progress_bar(title, unit=unit) if progress else nullcontext()

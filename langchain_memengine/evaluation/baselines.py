@@ -18,9 +18,6 @@ from langchain_memengine.retrieval.documents import NewDocument
 if TYPE_CHECKING:
     from langchain_core.retrievers import BaseRetriever
 
-BASELINES = ("bm25", "dense", "rrf60", "ensemble")
-"""Names of the baselines; all but the first need an embedder."""
-
 RRF_K = 60  # Cormack, Clarke and Büttcher, "Reciprocal rank fusion", 2009
 
 _ID = "id"

@@ -11,6 +11,8 @@ from typing import Any, NoReturn
 from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.text.sanitize import clean_text
 
+_MAX_NUMBER = 2**53  # what a float holds exactly
+
 
 @dataclass(frozen=True, slots=True)
 class JsonValue:
@@ -89,6 +91,8 @@ class JsonValue:
         """Return the whole number it is."""
         if not isinstance(self.value, int) or isinstance(self.value, bool):
             self.fail("is no whole number")
+        if abs(self.value) > _MAX_NUMBER:
+            self.fail("is too large a number")
         return self.value
 
     def index(self, count: int) -> int:

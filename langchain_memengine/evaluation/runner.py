@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Literal
 
 from langchain_core.documents import Document
 
-from langchain_memengine.answers import (
-    Hit,
-)
+from langchain_memengine.answers import Hit
 from langchain_memengine.config import MemEngineConfig, load_config
 from langchain_memengine.engine.memory_engine import CONFIGURED, MemoryEngine
 from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.evaluation.baselines import Baselines
 from langchain_memengine.evaluation.datasets import Collection, Dataset
 from langchain_memengine.evaluation.metrics import DEPTH, scores
+from langchain_memengine.evaluation.names import name_reader
 from langchain_memengine.evaluation.results import (
     SYSTEM,
     WITHOUT_GRAPH,
@@ -28,13 +28,12 @@ from langchain_memengine.evaluation.results import (
 )
 from langchain_memengine.graph.documents import GraphDocument
 from langchain_memengine.graph.triples import salvage
+from langchain_memengine.models.asking import ChatModel
 from langchain_memengine.models.embedding import Embedder, EmbeddingsLike
 from langchain_memengine.models.providers import make_embedder
 from langchain_memengine.rankings import Ranking, ranking_named
 from langchain_memengine.retrieval.documents import NewDocument, document_id
-from langchain_memengine.types import (
-    Progress,
-)
+from langchain_memengine.types import Progress
 from langchain_memengine.workspace.files import read_text
 from langchain_memengine.workspace.layout import owner_folder, slug
 
@@ -50,7 +49,7 @@ def evaluate(
     baselines: bool = False,
     progress: Progress | None = None,
     engine: MemoryEngine | None = None,
-    graph: bool = False,
+    graph: bool | Literal["names"] = False,
 ) -> Evaluation:
     """Ask every question of a data set and measure what comes back.
 
@@ -66,7 +65,8 @@ def evaluate(
         engine: The memory that is asked when the data set has no documents. It searches with the
             embedder it has; ``embeddings`` then only tells the baselines which one that is.
         graph: Follow the graph, as it comes with the data set or as the engine has it; the same
-            search without it is one more baseline.
+            search without it is one more baseline. ``"names"`` makes one of the names that the
+            documents mention, by a stand-in for a chat model.
 
     Raises:
         ConfigurationError: The ranking or embedder is unknown, a document's metadata cannot be
@@ -82,10 +82,11 @@ def evaluate(
     own = chosen or settings.ranking
     run = _Run(own, _counting(dataset, progress), (own.graph_hops or GRAPH_HOPS) if graph else None)
     for collection in dataset.collections:
-        with _asked(collection, engine, embedder) as memory:
+        with _asked(collection, engine, embedder, reads_names=graph == "names") as memory:
             if graph and collection.documents:
-                memory.graph.add_graph_documents(_told(collection))
-                memory.run_jobs()  # which embeds the names
+                if graph != "names":
+                    memory.graph.add_graph_documents(_told(collection))
+                memory.run_jobs()  # which reads the documents, and embeds the names
             searched = collection.documents
             if baselines and not searched:
                 searched = _files_of(memory)
@@ -179,7 +180,7 @@ def _counting(dataset: Dataset, progress: Progress | None) -> Callable[[], None]
     return count
 
 
-def _own_settings() -> MemEngineConfig:
+def _own_settings(reader: ChatModel | None = None) -> MemEngineConfig:
     """Return the settings of a store in memory: never those of one that is in use."""
     return load_config(
         database_url=None,
@@ -189,6 +190,8 @@ def _own_settings() -> MemEngineConfig:
         sync_on_open=False,
         sync_on_search=False,
         worker="off",
+        chat_model=None,
+        graph_learning="all" if reader else "off",
     )
 
 
@@ -205,13 +208,20 @@ def _embedder(
 
 @contextmanager
 def _asked(
-    collection: Collection, engine: MemoryEngine | None, embedder: Embedder | None
+    collection: Collection,
+    engine: MemoryEngine | None,
+    embedder: Embedder | None,
+    *,
+    reads_names: bool,
 ) -> Iterator[MemoryEngine]:
     """Open the memory that a collection's questions are asked of."""
     documents = collection.documents
     if documents:
         spec = embedder.embeddings if embedder else None
-        with MemoryEngine(None, _own_settings(), embeddings=spec) as memory:
+        reader = name_reader() if reads_names else None
+        with MemoryEngine(
+            None, _own_settings(reader), embeddings=spec, chat_model=reader
+        ) as memory:
             memory.add_texts(
                 [one.text for one in documents],
                 [one.metadata for one in documents],
@@ -221,6 +231,11 @@ def _asked(
     elif engine is None:
         raise ConfigurationError(
             "The data set has no documents to search. Add them, or pass engine=, the memory to ask."
+        )
+    elif reads_names:
+        raise ConfigurationError(
+            "The data set has no documents whose names could make a graph. "
+            "Follow the one that the memory has: graph=True."
         )
     else:
         yield engine
@@ -235,7 +250,8 @@ def _told(collection: Collection) -> Iterator[GraphDocument]:
     if not collection.graph:
         raise ConfigurationError(
             "The data set brings no graph of its documents. For musique put openie_NAME.json "
-            "beside NAME.json; a memory's own graph is followed when the file has no documents."
+            "beside NAME.json; a memory's own graph is followed when the file has no documents; "
+            'graph="names" (--graph-names) makes one of the names in them.'
         )
     for one, reply in collection.graph.items():
         found = salvage(reply)

@@ -17,10 +17,9 @@ from pydantic import Field
 
 from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.faces.retriever import RECEIPT_KEY, MemEngineRetriever
+from langchain_memengine.faces.running import actor_named
 from langchain_memengine.retrieval.documents import document_id
-from langchain_memengine.types import (
-    Actor,
-)
+from langchain_memengine.types import Actor
 
 
 class MemEngineDocumentIndex(MemEngineRetriever, DocumentIndex):
@@ -80,8 +79,7 @@ class MemEngineDocumentIndex(MemEngineRetriever, DocumentIndex):
 
     @property
     def _actor(self) -> Actor:
-        own = self.engine.actor
-        return own if self.user_id in {None, own.user_id} else Actor(str(self.user_id))
+        return actor_named(self.engine, self.user_id)
 
     def _get_relevant_documents(
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun, **overrides: Any

@@ -8,18 +8,14 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import BaseModel, Field
 
-from langchain_memengine.answers import (
-    as_json,
-)
+from langchain_memengine.answers import as_json
 from langchain_memengine.engine.memory_engine import MemoryEngine
 from langchain_memengine.errors import NotFoundError
 from langchain_memengine.faces.running import caller
 from langchain_memengine.storage.graph_reading import MAX_HOPS
 from langchain_memengine.storage.graph_values import Subgraph
 from langchain_memengine.text.fencing import fenced
-from langchain_memengine.types import (
-    Actor,
-)
+from langchain_memengine.types import Actor
 
 MAX_TOLD = 50
 """Relations in one answer; the nearest come first."""

@@ -9,9 +9,7 @@ from langchain_core.chat_history import BaseChatMessageHistory
 from langchain_core.messages import BaseMessage
 
 from langchain_memengine.engine.memory_engine import MemoryEngine
-from langchain_memengine.types import (
-    Actor,
-)
+from langchain_memengine.types import Actor
 
 
 class MemEngineChatMessageHistory(BaseChatMessageHistory):

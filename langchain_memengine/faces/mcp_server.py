@@ -95,11 +95,13 @@ class _Memory:
 
     def memory_search(self, query: str, k: int = 8, path: str = "") -> str:
         """Find memories, best first. `path` is a glob over files, like `daily/**`."""
-        found = self._engine.search(query, k, filter=Filter(path=path or None), actor=self._actor)
+        k, wanted = min(k, model_memories.MAX_HITS), Filter(path=path or None)
+        found = self._engine.search(query, k, filter=wanted, actor=self._actor)
         return _shown(Recalled("", found.hits, found.degraded, self._nonce))
 
     def memory_recall(self, query: str, k: int = 8) -> str:
         """Return pinned facts and the memories that matter to a question or a task."""
+        k = min(k, model_memories.MAX_HITS)
         return _shown(self._engine.recall(query, k, actor=self._actor))
 
     def memory_save(self, text: str) -> str:
@@ -186,6 +188,8 @@ def _logging_untouched() -> Iterator[None]:
     """Keep the root logger as it is: the SDK's server gives it a handler and the level INFO."""
     root = logging.getLogger()
     handlers, level = list(root.handlers), root.level
-    yield
-    root.handlers[:] = handlers
-    root.setLevel(level)
+    try:
+        yield
+    finally:
+        root.handlers[:] = handlers
+        root.setLevel(level)

@@ -14,6 +14,9 @@ from langchain_memengine.types import (
     Scope,
 )
 
+MAX_HITS = 20
+"""Memories in one answer, whatever a model asks for."""
+
 _ID_CHARS = 12  # short enough for a model to repeat, long enough to be one of its kind
 _LINES = re.compile(r":\d+-\d+$")
 

@@ -28,9 +28,7 @@ from langchain_memengine.engine.memory_engine import MemoryEngine
 from langchain_memengine.faces.running import thread_in
 from langchain_memengine.faces.state_node import StateNode
 from langchain_memengine.models.asking import ChatModel, Steps, aanswered, answered
-from langchain_memengine.types import (
-    Actor,
-)
+from langchain_memengine.types import Actor
 
 logger = logging.getLogger(__name__)
 

@@ -101,7 +101,7 @@ class DecayReranker(BaseDocumentCompressor):
         return np.array(found, float)
 
     def _accesses(self, metadata: dict[str, Any]) -> int:
-        return max(int(_number(metadata.get(self.access_key))), 0)
+        return int(min(max(_number(metadata.get(self.access_key)), 0), self.access_cap))
 
     def _age_days(self, metadata: dict[str, Any], now: datetime) -> float:
         """Return the age, never negative; NaN for what has no time."""
@@ -126,5 +126,8 @@ def _number(value: Any) -> float:
     """Return a finite number, 0 for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.number):
         return 0.0
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:  # an integer that no float holds
+        return 0.0
     return number if np.isfinite(number) else 0.0

@@ -25,7 +25,7 @@ from langchain_memengine.answers import (
 )
 from langchain_memengine.engine.memory_engine import MemoryEngine
 from langchain_memengine.errors import ConfigurationError
-from langchain_memengine.faces.running import actor_named
+from langchain_memengine.faces.running import actor_named, user_in
 from langchain_memengine.rankings import Ranking
 from langchain_memengine.types import (
     Filter,
@@ -51,8 +51,9 @@ class MemEngineRetriever(BaseRetriever):
     ```
 
     The user comes from ``user_id`` when it is given; else from
-    ``config["configurable"]["user_id"]``, as in a LangGraph app; else the engine's actor asks.
-    The same goes for ``thread_id``; in a node, ``head=state["memory_head"]`` looks from its branch.
+    ``config["configurable"]["user_id"]`` or LangGraph's runtime context; else the engine's actor
+    asks. ``thread_id`` comes from the config, too; in a node, ``head=state["memory_head"]`` looks
+    from its branch.
     Each document has the chunk id, the memory's own metadata, and under ``"memengine"`` its
     receipt: place, score, and rank and raw score in every leg.
     """
@@ -88,7 +89,7 @@ class MemEngineRetriever(BaseRetriever):
         **kwargs: Any,
     ) -> list[Document]:
         """Find memories; keyword arguments override fields for this call."""
-        return super().invoke(input, config, **self._with_configurable(config, kwargs))
+        return super().invoke(input, config, **self._with_run(config, kwargs))
 
     async def ainvoke(
         self,
@@ -97,7 +98,7 @@ class MemEngineRetriever(BaseRetriever):
         **kwargs: Any,
     ) -> list[Document]:
         """Find memories without blocking; keyword arguments override fields for this call."""
-        return await super().ainvoke(input, config, **self._with_configurable(config, kwargs))
+        return await super().ainvoke(input, config, **self._with_run(config, kwargs))
 
     def _get_relevant_documents(
         self,
@@ -120,16 +121,15 @@ class MemEngineRetriever(BaseRetriever):
         result = await asked.engine.asearch(query, asked.k, **_options(asked))
         return await asyncio.to_thread(_documents, asked, result)  # may write access counts
 
-    def _with_configurable(
-        self, config: RunnableConfig | None, arguments: dict[str, Any]
-    ) -> dict[str, Any]:
-        """Return the arguments with user and thread of the run's config, unless they are given."""
-        configurable = ensure_config(config).get("configurable", {})
-        found = {
-            name: str(configurable[name])
-            for name in ("user_id", "thread_id")
-            if configurable.get(name) is not None and getattr(self, name) is None
-        }
+    def _with_run(self, config: RunnableConfig | None, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Return the arguments with user and thread of the run, unless they are given."""
+        run = ensure_config(config)
+        found = {}
+        if self.user_id is None and "user_id" not in arguments and (user_id := user_in(run)):
+            found["user_id"] = user_id
+        thread_id = run.get("configurable", {}).get("thread_id")
+        if self.thread_id is None and thread_id is not None:
+            found["thread_id"] = str(thread_id)
         return {**found, **arguments}
 
     def _overridden(self, overrides: Mapping[str, Any]) -> MemEngineRetriever:

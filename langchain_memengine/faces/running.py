@@ -11,18 +11,16 @@ from langgraph.runtime import Runtime, get_runtime
 from langchain_memengine.conversation.thread import Thread
 from langchain_memengine.engine.memory_engine import MemoryEngine
 from langchain_memengine.errors import ScopeError
-from langchain_memengine.types import (
-    Actor,
-)
+from langchain_memengine.types import Actor
 
 _NO_THREAD = "default"
 
 
 def thread_in(engine: MemoryEngine, state: Mapping[str, Any], config: RunnableConfig) -> Thread:
     """Return the conversation that a graph's step runs in, and who asks as in :func:`caller`."""
-    runtime: Runtime[Any] | None = get_runtime()
+    runtime = _runtime()
     info = runtime.execution_info if runtime else None
-    user_id = _user_id(config) or engine.actor.user_id
+    user_id = user_in(config) or engine.actor.user_id
     users = (*(state.get("memory_users") or ()), user_id)
     return Thread(
         thread_id=thread_id_in(config) or _NO_THREAD,
@@ -35,8 +33,8 @@ def thread_in(engine: MemoryEngine, state: Mapping[str, Any], config: RunnableCo
 
 
 def thread_id_in(config: RunnableConfig) -> str | None:
-    """Return the id of the conversation, called inside of a run; ``None`` outside of any."""
-    runtime: Runtime[Any] | None = get_runtime()
+    """Return the id of the conversation; ``None`` outside of any."""
+    runtime = _runtime()
     info = runtime.execution_info if runtime else None
     found = (info.thread_id if info else None) or (config.get("configurable") or {}).get(
         "thread_id"
@@ -45,15 +43,14 @@ def thread_id_in(config: RunnableConfig) -> str | None:
 
 
 def caller(engine: MemoryEngine, config: RunnableConfig) -> Actor:
-    """Return who asks, called inside of a run.
+    """Return who asks: the user of the run, see :func:`user_in`, else the engine's actor.
 
-    The user is ``user_id`` in the config's ``configurable`` or in the runtime context. One who is
-    not the engine's own actor is no admin; without a user it is the engine's actor who asks.
+    A user who is not the engine's own actor is no admin.
 
     Raises:
         ScopeError: The user has no name: that would be the engine's actor, who may be an admin.
     """
-    return actor_named(engine, _user_id(config))
+    return actor_named(engine, user_in(config))
 
 
 def actor_named(engine: MemoryEngine, user_id: str | None) -> Actor:
@@ -61,11 +58,16 @@ def actor_named(engine: MemoryEngine, user_id: str | None) -> Actor:
     return engine.actor if user_id in {None, engine.actor.user_id} else Actor(str(user_id))
 
 
-def _user_id(config: RunnableConfig) -> str | None:
+def user_in(config: RunnableConfig) -> str | None:
+    """Return the user that a run is for: ``user_id`` in its config, or in its runtime context.
+
+    Raises:
+        ScopeError: The user has no name.
+    """
     named = (config.get("configurable") or {}).get("user_id")
     if named is None:
-        runtime: Runtime[Any] | None = get_runtime()
-        named = _user_in(runtime.context if runtime else None)
+        runtime = _runtime()
+        named = _user_of(runtime.context if runtime else None)
     if named is None:
         return None
     if not str(named):
@@ -73,7 +75,15 @@ def _user_id(config: RunnableConfig) -> str | None:
     return str(named)
 
 
-def _user_in(context: object) -> object:
+def _runtime() -> Runtime[Any] | None:
+    """Return what LangGraph tells the step that runs; ``None`` outside of any."""
+    try:
+        return get_runtime()
+    except RuntimeError:
+        return None
+
+
+def _user_of(context: object) -> object:
     """Return the ``user_id`` of a graph's runtime context, a mapping or any object."""
     if isinstance(context, Mapping):
         return context.get("user_id")

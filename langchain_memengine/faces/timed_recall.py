@@ -11,9 +11,7 @@ from functools import cached_property
 from langchain_memengine.engine.memory_engine import MemoryEngine
 from langchain_memengine.errors import ConfigurationError, MemEngineError
 from langchain_memengine.retrieval.recall import Recalled
-from langchain_memengine.types import (
-    Actor,
-)
+from langchain_memengine.types import Actor
 
 logger = logging.getLogger(__name__)
 
@@ -80,17 +78,19 @@ class TimedRecall:
 
     def recall(self, asked: Asked) -> TurnMemory:
         """Return what the turn is told."""
-        future = self._submitted(asked)
         try:
-            return _told(future.result(self._seconds))
+            future = self._submitted(asked)
+            try:
+                return _told(future.result(self._seconds))
+            finally:
+                future.cancel()  # what nobody waits for any more need not begin
         except Exception as error:  # noqa: BLE001  # no failure of a memory may cost the turn
-            future.cancel()
             return self._failed(error)
 
     async def arecall(self, asked: Asked) -> TurnMemory:
         """Return what the turn is told without blocking the event loop."""
-        future = asyncio.wrap_future(self._submitted(asked))
         try:
+            future = asyncio.wrap_future(self._submitted(asked))
             return _told(await asyncio.wait_for(future, self._seconds))
         except Exception as error:  # noqa: BLE001  # the same
             return self._failed(error)

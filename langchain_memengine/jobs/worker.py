@@ -174,11 +174,12 @@ class Worker:
 
     def _seconds_to_next(self, poll_seconds: float) -> float:
         with self._database.read() as tx:
-            moments = (
-                job_rows.next_due(tx, self._handlers.keys()),
-                schedules.next_scheduled(tx),
-            )
-        waits = [(moment - self._clock()).total_seconds() for moment in moments if moment]
+            due = job_rows.next_due(tx, self._handlers.keys())
+            scheduled = schedules.next_scheduled(tx)
+        now = self._clock()
+        # A schedule that is still due was just passed over: it cannot be followed for now.
+        moments = [due, scheduled if scheduled and scheduled > now else None]
+        waits = [(moment - now).total_seconds() for moment in moments if moment]
         return max(MIN_WAIT_SECONDS, min([poll_seconds, *waits]))
 
     def _left(self) -> int:
@@ -214,8 +215,7 @@ class Worker:
         except Exception as error:  # noqa: BLE001  # a job may fail in any way; the worker goes on
             return self._fail(job, error)
         except BaseException:  # the process is asked to end; the job is not to blame
-            with self._database.write(alone=False) as tx:
-                jobs.give_back(tx, job)
+            self._give_back(job)
             raise
 
     def _beat(self, job: Job) -> bool:
@@ -245,6 +245,13 @@ class Worker:
         kind = type(error).__name__
         logger.log(level, "job %d (%s) failed (%s), again later", job.num, job.kind, kind)
         return "failed"
+
+    def _give_back(self, job: Job) -> None:
+        try:
+            with self._database.write(alone=False) as tx:
+                jobs.give_back(tx, job)
+        except StorageError as error:  # it must not stand in for what ends the process
+            logger.warning("job %d comes back when its lease has run out: %s", job.num, error)
 
     def _report_dead(self, job: Job, error: Exception) -> None:
         # The error's own words may quote memory text: they are in the row, not in the log.

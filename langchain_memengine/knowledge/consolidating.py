@@ -41,9 +41,7 @@ from langchain_memengine.storage.record_values import (
     RevisionKind,
     Supersession,
 )
-from langchain_memengine.types import (
-    Progress,
-)
+from langchain_memengine.types import Progress
 from langchain_memengine.workspace.layout import DREAMS_FILE, LEGACY_MEMORY_FILE, MEMORY_FILE
 
 BATCH = 500

@@ -10,9 +10,7 @@ from typing import Literal
 
 from langchain_memengine.shown import Shown
 from langchain_memengine.text.erasing import MIN_CHARS, flat
-from langchain_memengine.workspace.entries import (
-    inert,
-)
+from langchain_memengine.workspace.entries import inert
 from langchain_memengine.workspace.layout import MEMORY_FILE
 
 MAX_QUOTED_CHARS = 500

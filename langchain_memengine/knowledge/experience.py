@@ -29,9 +29,7 @@ from langchain_memengine.storage.experience_values import (
 )
 from langchain_memengine.text.sanitize import clean_text
 from langchain_memengine.text.words import WordSplitter
-from langchain_memengine.types import (
-    Actor,
-)
+from langchain_memengine.types import Actor
 
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage
@@ -113,7 +111,8 @@ class ExperienceStore(ExperienceUpkeep):
 
         Raises:
             ConfigurationError: The intent is blank, the score not between 0 and 1, a name longer
-                than 255 characters, there is no such kind, or the solution is no JSON value.
+                than 255 characters, the tags are a single text, there is no such kind, or the
+                solution is no JSON value.
             ScopeError: It is to be everyone's and the engine's actor is no admin.
         """
         new = checked(
@@ -123,7 +122,7 @@ class ExperienceStore(ExperienceUpkeep):
                 intent=intent,
                 solution=solution,
                 success_score=success_score,
-                tags=tuple(tags),
+                tags=cleaned_tags(tags),
                 user=self._owner(user),
                 session=session,
                 created_at=self._clock(),
@@ -169,7 +168,7 @@ class ExperienceStore(ExperienceUpkeep):
                 intent=run.request,
                 solution={"steps": [step.as_json() for step in run.steps]},
                 success_score=run.success_score,
-                tags=(*tags, *run.tools),
+                tags=(*cleaned_tags(tags), *run.tools),
                 user=self._owner(user),
                 session=session,
                 created_at=self._clock(),
@@ -252,7 +251,7 @@ class ExperienceStore(ExperienceUpkeep):
         """Count a use of each, from which on it ages; return how many the user has of these."""
         readable = self._readable(user)
         with self._database.write() as tx:
-            known = experiences.by_id(tx, ids)
+            known = experiences.by_id(tx, [clean_text(one) for one in ids])
             used = [one.id for one in known.values() if one.user in readable]
             experiences.note_use(tx, used, now=self._clock())
         return len(used)

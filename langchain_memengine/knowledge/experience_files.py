@@ -8,9 +8,7 @@ from dataclasses import replace
 
 from pydantic import TypeAdapter, ValidationError
 
-from langchain_memengine.answers import (
-    as_json,
-)
+from langchain_memengine.answers import as_json
 from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.storage.experience_values import Experience
 from langchain_memengine.text.sanitize import as_utc

@@ -126,8 +126,6 @@ class _Corpus:
 
     def best(self, wanted: Wanted, statistics: CorpusStatistics) -> list[tuple[float, int, str]]:
         """Return (minus score, minus time, id) of the best, and of all that equal the last."""
-        if not self._rows:
-            return []
         scores = self.keywords.scores(wanted.words, statistics) * self._quality.values
         if wanted.kind is not None:
             scores[self._kinds.values != EXPERIENCE_KINDS.index(wanted.kind)] = 0.0

@@ -12,9 +12,8 @@ from langchain_memengine.knowledge.new_experience import checked, require_name
 from langchain_memengine.storage import experiences
 from langchain_memengine.storage.database import Database, to_ms
 from langchain_memengine.storage.experience_values import ExperienceStats
-from langchain_memengine.types import (
-    Actor,
-)
+from langchain_memengine.text.sanitize import clean_text
+from langchain_memengine.types import Actor
 
 _DAY_MS = timedelta(days=1) // timedelta(milliseconds=1)
 
@@ -37,7 +36,7 @@ class ExperienceUpkeep:
         """
         owner = self._owner(user)
         with self._database.write() as tx:
-            known = experiences.by_id(tx, ids)
+            known = experiences.by_id(tx, [clean_text(one) for one in ids])
             return experiences.remove(tx, [one.id for one in known.values() if one.user == owner])
 
     def apply_decay(self, half_life_days: float = 30) -> int:

@@ -15,9 +15,7 @@ from langchain_memengine.retrieval.record_chunks import record_source
 from langchain_memengine.storage.record_values import MemoryRecord
 from langchain_memengine.text.markdown import extract_decisions
 from langchain_memengine.text.suspicion import suspicion
-from langchain_memengine.types import (
-    Fact,
-)
+from langchain_memengine.types import Fact
 from langchain_memengine.workspace.entries import (
     inert,
     new_lines,
@@ -108,7 +106,7 @@ def plan_fold(
     """
     facts: list[Fact] = []
     lines: list[str] = []
-    folded: list[MemoryRecord] = []
+    standing: list[MemoryRecord] = []
     no_room = suspected = 0
     for fact, record in [*_of_records(records), *_of_logs(logs)]:
         if record is None and suspicion(fact.text):
@@ -121,8 +119,8 @@ def plan_fold(
         facts += [fact] if new else []
         lines += new
         pinned += "".join(new)
-        folded += [record] if record is not None else []
-    return FoldPlan(tuple(facts), tuple(lines), tuple(folded), no_room, suspected)
+        standing += [record] if record is not None else []
+    return FoldPlan(tuple(facts), tuple(lines), tuple(standing), no_room, suspected)
 
 
 def _of_records(records: Iterable[MemoryRecord]) -> list[tuple[Fact, MemoryRecord | None]]:

@@ -6,7 +6,6 @@ import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from urllib.parse import quote
 
 from langchain_memengine.knowledge.own_lines import OwnLine, OwnLines
 from langchain_memengine.knowledge.secrets import without_secrets
@@ -15,9 +14,8 @@ from langchain_memengine.retrieval import visibility
 from langchain_memengine.storage.record_values import MemoryRecord, Place
 from langchain_memengine.text.quoting import is_quote, name_key, rests_on, text_key
 from langchain_memengine.text.sanitize import clean_text
-from langchain_memengine.types import (
-    Actor,
-)
+from langchain_memengine.text.uris import uri_part
+from langchain_memengine.types import Actor
 
 FACT = "fact"
 """Value of ``metadata["kind"]`` of every learnt fact."""
@@ -25,7 +23,6 @@ FACT = "fact"
 MAX_TEXT_CHARS = 500
 MAX_NAME_CHARS = 80
 PART_MS = 100  # more than the facts of one part
-MAX_SOURCE_CHARS = 1024  # what the column holds on every database
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,4 +143,4 @@ def _record(fact: ExtractedFact, line: OwnLine, lesson: Lesson, *, number: int) 
 
 def _source(thread_id: str, message_id: str) -> str:
     """Return what a fact was learnt from, as the archive names the message."""
-    return f"message:{quote(thread_id, safe='')}/{quote(message_id, safe='')}"[:MAX_SOURCE_CHARS]
+    return f"message:{uri_part(thread_id)}/{uri_part(message_id)}"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from langchain_memengine.errors import ConfigurationError
+from langchain_memengine.retrieval.documents import require_list
 from langchain_memengine.storage.experience_values import (
     EXPERIENCE_KINDS,
     Experience,
@@ -18,6 +19,7 @@ from langchain_memengine.storage.experience_values import (
 from langchain_memengine.text.sanitize import clean_metadata, clean_text
 
 MAX_NAME_CHARS = 255
+MAX_USES = 2**31 - 1
 
 
 def checked(one: Experience) -> Experience:
@@ -33,6 +35,8 @@ def checked(one: Experience) -> Experience:
     for name, number in (("success_score", one.success_score), ("weight", one.weight)):
         if not 0 <= number <= 1:
             raise ConfigurationError(f"{name}={number} must be from 0 to 1.")
+    if not 0 <= one.use_count <= MAX_USES:
+        raise ConfigurationError(f"use_count={one.use_count} must be from 0 to {MAX_USES}.")
     require_name("user", one.user)
     require_name("session", one.session)
     cleaned = replace(
@@ -53,7 +57,8 @@ def preference(user: str, key: str, value: Any, *, now: datetime) -> Experience:
     key = clean_text(key).strip()
     if not key:
         raise ConfigurationError("A preference needs a key: what it is about, in words.")
-    told = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    value = clean_metadata({"value": value})["value"]
+    told = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return checked(
         Experience(
             id="",
@@ -91,8 +96,13 @@ def renewed(new: Experience, known: Experience | None) -> Experience:
     )
 
 
-def cleaned_tags(tags: Iterable[str]) -> tuple[str, ...]:
-    """Return tags as they are compared: casefolded, stripped, each once, in order."""
+def cleaned_tags(tags: Sequence[str]) -> tuple[str, ...]:
+    """Return tags as they are compared: casefolded, stripped, each once, in order.
+
+    Raises:
+        ConfigurationError: They are a single text.
+    """
+    require_list("tags", tags)
     names = (clean_text(tag).strip().casefold() for tag in tags)
     return tuple(dict.fromkeys(name for name in names if name))
 

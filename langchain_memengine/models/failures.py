@@ -110,7 +110,7 @@ def retry_after_seconds(error: BaseException) -> float | None:
         asked = values.get("retry-after")
         if asked is None:
             continue
-        if asked.strip().isdigit():
+        if asked.strip().isdecimal() and asked.isascii():
             return float(asked)
         until, now = _parsed_date(asked), _parsed_date(values.get("date", ""))
         if until is not None and now is not None:
@@ -139,14 +139,21 @@ def advice(error: BaseException, *, name: str, address: str | None) -> str:
 
 
 def address_of(embeddings: object) -> str | None:
-    """Return where an embedder's provider is reached, without user name and password."""
+    """Return where an embedder's provider is reached, without user name and password.
+
+    ``None`` if it does not say, or says what is no address.
+    """
     url = getattr(embeddings, "base_url", None) or getattr(embeddings, "openai_api_base", None)
     if not url and type(embeddings).__name__ == "OllamaEmbeddings":
         url = os.environ.get("OLLAMA_HOST") or OLLAMA_ADDRESS
     if not isinstance(url, str):
         return None
-    parts = urlsplit(url)
-    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query=""))
+    try:
+        parts = urlsplit(url if "//" in url else f"//{url}")  # Ollama takes HOST:PORT, too
+    except ValueError:
+        return None
+    host = parts.netloc.rpartition("@")[2]
+    return urlunsplit(parts._replace(netloc=host, query="", fragment="")).removeprefix("//")
 
 
 def _advice_for_status(status: int, class_name: str, ollama_model: str | None) -> str:
@@ -174,5 +181,5 @@ def _has_transient_class(error: BaseException) -> bool:
 def _parsed_date(value: str) -> datetime | None:
     try:
         return parsedate_to_datetime(value).replace(tzinfo=UTC)  # HTTP has no other zone
-    except ValueError:
+    except (ValueError, OverflowError):
         return None

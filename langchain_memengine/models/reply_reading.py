@@ -27,6 +27,8 @@ REASONING = "reasoning"
 """The field in which a model thinks before it answers; a reply without it loses nothing."""
 
 _THOUGHTS = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
+_THOUGHT_END = re.compile(r"</think(?:ing)?>")
+_JSON_START = re.compile(r'\{\s*(?:["}]|\Z)|\[\s*(?:[\[{"\]\d-]|true|false|null|\Z)')
 _MAX_PROBLEMS = 5
 
 
@@ -84,20 +86,32 @@ def said_in(answer: object) -> str:
 def json_in(text: str) -> Any:
     """Return the first JSON object or list in a text, without the entry in which it breaks off.
 
+    A list of numbers or texts counts only where nothing else follows: prose cites ``[1]``.
+
     Raises:
         UnreadableReplyError: There is none in it.
     """
-    text = _THOUGHTS.sub("", text).strip()
-    start = min((at for at in map(text.find, "{[") if at >= 0), default=-1)
-    if start < 0:
+    text = _without_thoughts(text)
+    cited, at = None, 0
+    while found := _JSON_START.search(text, at):
+        try:
+            value, at = json.JSONDecoder(strict=False).raw_decode(text, found.start())
+        except json.JSONDecodeError:
+            return _broken_off(text[found.start() :])
+        except RecursionError:
+            raise UnreadableReplyError("it is nested too deeply") from None
+        if isinstance(value, dict) or any(isinstance(one, dict | list) for one in value):
+            return value
+        cited = value if cited is None else cited
+    if cited is None:
         raise UnreadableReplyError("it holds no JSON object")
-    try:
-        value, _ = json.JSONDecoder(strict=False).raw_decode(text, start)
-    except json.JSONDecodeError:
-        return _broken_off(text[start:])
-    except RecursionError:
-        raise UnreadableReplyError("it is nested too deeply") from None
-    return value
+    return cited
+
+
+def _without_thoughts(text: str) -> str:
+    # Behind the last end of a thought there is none, though a model may begin many.
+    end = max((found.end() for found in _THOUGHT_END.finditer(text)), default=0)
+    return _THOUGHTS.sub("", text[:end]) + text[end:]
 
 
 def _broken_off(text: str) -> Any:

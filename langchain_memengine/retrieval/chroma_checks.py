@@ -1,4 +1,4 @@
-"""Checks of Chroma, which is opened by another process: a damaged one can end it."""
+"""Checks of Chroma; an embedded one is opened by another process, which damage can end."""
 
 from __future__ import annotations
 

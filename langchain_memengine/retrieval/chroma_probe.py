@@ -1,4 +1,4 @@
-"""Open Chroma in a process of its own, and tell what its collections hold.
+"""Open another Chroma than that which searches, and tell what its collections hold.
 
     python -m langchain_memengine.retrieval.chroma_probe < questions.json
 
@@ -13,7 +13,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
@@ -24,6 +24,9 @@ from langchain_memengine.retrieval.chroma_collections import Location
 from langchain_memengine.retrieval.chroma_folder import ChromaFolder
 from langchain_memengine.retrieval.chroma_server import ChromaServer
 from langchain_memengine.retrieval.self_hits import NEAREST
+
+if TYPE_CHECKING:
+    from chromadb.api.models.Collection import Collection
 
 TIME_LIMIT_SECONDS = 60.0
 
@@ -57,9 +60,8 @@ class Answer(BaseModel):
 
 
 class _Task(BaseModel):
-    home: Path | None = None
-    database: str = ""
-    server: ChromaServer | None = None
+    home: Path
+    database: str
     questions: dict[str, Question]
 
 
@@ -79,19 +81,26 @@ def probe(
     Args:
         location: A folder whose index lock this process holds, or a server.
         questions: By name of the collection; those that are not there are left out.
-        seconds: Time limit.
+        seconds: Time limit of a folder; a server has one for each answer.
 
     Raises:
-        StorageError: The process that asked was killed, crashed, failed or took too long.
+        StorageError: It failed, or took too long; or the process that asked a folder was ended.
     """
     if isinstance(location, ChromaFolder):
-        where: Path | ChromaServer = location.home
-        task = _Task(home=location.home, database=location.database, questions=dict(questions))
-    else:
-        where = location
-        task = _Task(server=location, questions=dict(questions))
+        return _probe_folder(location, questions, seconds)
+    try:
+        return _ask(location, questions)
+    except Exception as error:  # Chroma's client may raise anything
+        raise StorageError(f"Chroma at {location} failed: {error}.") from error
+
+
+def _probe_folder(
+    folder: ChromaFolder, questions: Mapping[str, Question], seconds: float
+) -> dict[str, Answer]:
+    task = _Task(home=folder.home, database=folder.database, questions=dict(questions))
     package = str(Path(__file__).parents[2])
     paths = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
+    where = f"Chroma at {folder.home}"
     try:
         done = subprocess.run(  # noqa: S603  # this interpreter and a module of this package
             [sys.executable, "-m", __name__],
@@ -103,11 +112,11 @@ def probe(
         )
         return _ANSWERS.validate_json(done.stdout)
     except subprocess.TimeoutExpired as error:
-        raise StorageError(f"Chroma at {where} did not answer in {seconds:.0f} seconds.") from error
+        raise StorageError(f"{where} did not answer in {seconds:.0f} seconds.") from error
     except subprocess.CalledProcessError as error:
-        raise StorageError(f"Chroma at {where} failed: {_last_words(error)}.") from error
+        raise StorageError(f"{where} failed: {_last_words(error)}.") from error
     except (ValidationError, OSError) as error:
-        raise StorageError(f"Chroma at {where} could not be asked: {error}.") from error
+        raise StorageError(f"{where} could not be asked: {error}.") from error
 
 
 def _last_words(error: subprocess.CalledProcessError) -> str:
@@ -118,10 +127,6 @@ def _last_words(error: subprocess.CalledProcessError) -> str:
 
 
 def _answer(task: _Task) -> dict[str, Answer]:
-    if task.server is not None:
-        return _ask(task.server, task.questions)
-    if task.home is None:
-        return {}
     folder = ChromaFolder(task.home, task.database)
     changes = chroma_folder.newest_change(task.home, task.database)
     generation = folder.begin()
@@ -132,22 +137,25 @@ def _answer(task: _Task) -> dict[str, Answer]:
 
 def _ask(location: Path | ChromaServer, questions: Mapping[str, Question]) -> dict[str, Answer]:
     client = chroma_client.connect(location)
-    there = {collection.name for collection in client.list_collections()}
-    answers = {}
-    for name in questions.keys() & there:
-        collection = chroma_client.collection(client, name)
-        answers[name] = Answer(
-            count=collection.count(),
-            metadata=dict(collection.metadata or {}),
-            nearest={
-                num: _nearest(collection, vector) for num, vector in questions[name].vectors.items()
-            },
-        )
-    chroma_client.disconnect(client)
-    return answers
+    try:
+        there = {one.name for one in client.list_collections()}
+        return {
+            name: _answer_of(chroma_client.collection(client, name), questions[name])
+            for name in questions.keys() & there
+        }
+    finally:
+        chroma_client.disconnect(client)
 
 
-def _nearest(collection: Any, vector: Sequence[float]) -> list[int]:
+def _answer_of(collection: Collection, question: Question) -> Answer:
+    return Answer(
+        count=collection.count(),
+        metadata=dict(collection.metadata or {}),
+        nearest={num: _nearest(collection, vector) for num, vector in question.vectors.items()},
+    )
+
+
+def _nearest(collection: Collection, vector: Sequence[float]) -> list[int]:
     found = chroma_client.nearest(collection, np.asarray(vector, np.float32), NEAREST)
     return [int(num) for num in found]
 

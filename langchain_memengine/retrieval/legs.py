@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from langchain_memengine.rankings import Ranking
 from langchain_memengine.retrieval.fusion import ABSENT, Candidates, Context
 from langchain_memengine.retrieval.keyword_index import CorpusStatistics
 from langchain_memengine.retrieval.surroundings import NOBODY
@@ -66,13 +67,29 @@ class GraphScores:
     Attributes:
         positions: Ascending, each once.
         scores: Above 0 up to 1.
+        trust: Share of its weight that the leg deserves for this query, 0 to 1.
     """
 
     positions: Ints
     scores: Floats
+    trust: float
+
+    def trusted(self, ranking: Ranking) -> Ranking:
+        """Return the ranking with the weight that the leg deserves."""
+        return ranking.model_copy(update={"graph_weight": ranking.graph_weight * self.trust})
 
 
-def graph_scores(view: View, found: Mapping[int, float], mask: Mask | None) -> GraphScores:
+def outside(view: View, mask: Mask | None) -> frozenset[int]:
+    """Return the chunk numbers of what does not pass a mask."""
+    if mask is None:
+        return frozenset()
+    nums = view.take((~mask).nonzero()[0], lambda p, slots: p.nums[slots])
+    return frozenset(nums.tolist())
+
+
+def graph_scores(
+    view: View, found: Mapping[int, float], mask: Mask | None, trust: float
+) -> GraphScores:
     """Return scores by chunk number as scores by position, of what passes the mask."""
     nums = np.asarray(sorted(found), np.int64)
     positions = np.sort(
@@ -83,7 +100,8 @@ def graph_scores(view: View, found: Mapping[int, float], mask: Mask | None) -> G
     if mask is not None:
         positions = positions[mask[positions]]
     nums = view.take(positions, lambda p, slots: p.nums[slots])
-    return GraphScores(positions, np.asarray([found[num] for num in nums.tolist()], np.float64))
+    scores = np.asarray([found[num] for num in nums.tolist()], np.float64)
+    return GraphScores(positions, scores, trust)
 
 
 def keyword_leg(view: View, words: Sequence[str], *, context: bool) -> KeywordLeg:

@@ -163,18 +163,28 @@ class Searcher:
                     view, keyword, leg, fetch_k, seen.shown, to_ms(query.now), graph
                 )
                 found = with_mentions(found, positions, view, words, query)
-                return found, positions, _fused(view, found, ranking, min_cosine)
+                chosen = ranking if graph is None else graph.trusted(ranking)
+                return found, positions, _fused(view, found, chosen, min_cosine)
 
             found, positions, ranked = fused()
             if query.graph_hops and self._graph is not None:
                 near = nearness(found, ranked.order, ranked.fused, view.unrelated.average)
-                start = GraphQuery(query.tail, query.graph_hops, query.partitions, query.now, named)
+                start = GraphQuery(
+                    query.tail,
+                    query.graph_hops,
+                    query.partitions,
+                    query.now,
+                    named,
+                    len(view),
+                    legs.outside(view, seen.known),
+                )
                 try:
                     led_to = self._graph.scores(tx, start, near)
                 except StorageError as error:
                     degraded.append(f"graph: {error}")
                 else:
-                    found, positions, ranked = fused(legs.graph_scores(view, led_to, seen.shown))
+                    scores = legs.graph_scores(view, led_to.scores, seen.shown, led_to.trust)
+                    found, positions, ranked = fused(scores)
                 watch.lap("graph")
             if query.ranking.mmr_lambda is not None:
                 ranked = _diversified(view, positions, ranked, query.k, query.ranking.mmr_lambda)

@@ -21,11 +21,13 @@ class Seen(NamedTuple):
     Attributes:
         allowed: Those that pass its filter and hold on its branch and at its time.
         shown: Those of them that are not hidden behind another one that is allowed.
+        known: Those that can be seen from its vantage, whatever else it asks for.
         hidden: What the last check of the rows must not let pass, see ``Branches``.
     """
 
     allowed: Mask | None
     shown: Mask | None
+    known: Mask | None
     hidden: frozenset[str]
 
 
@@ -48,7 +50,7 @@ class Sight:
         allowed = both(allowed, self._validity.mask(tx, view, counters, to_ms(query.now)))
         as_of_ms = to_ms(query.vantage.as_of)
         shown = self._hidden.mask(tx, view, counters, allowed, as_of_ms)
-        return Seen(allowed, shown, unseen.hidden)
+        return Seen(allowed, shown, unseen.mask, unseen.hidden)
 
 
 def _filtered(tx: Transaction, view: View, wanted: Filter) -> Mask | None:

@@ -22,7 +22,8 @@ from langchain_memengine.storage.statements import control
 from langchain_memengine.types import Progress
 
 _BATCH = 500
-_SCHEMAS = (STATE, GRAPH)
+_SCHEMAS = {"database_url": STATE, "graph_url": GRAPH}
+"""Sets of tables, by the setting that says where they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +33,13 @@ class Copied:
     Attributes:
         rows: How many rows of each table; tables without any are left out.
         stores: Ids of the stores.
+        settings: The settings that name a database like this: ``database_url``, where there is a
+            memory, and ``graph_url``, where there is a graph.
     """
 
     rows: dict[str, int]
     stores: tuple[str, ...]
+    settings: tuple[str, ...]
 
 
 def copy_database(
@@ -64,7 +68,8 @@ def copy_database(
     """
     with ExitStack() as closing:
         source = closing.enter_context(_reading(source_url))
-        schemas = [schema for schema in _SCHEMAS if _has(source, schema)]
+        there = {name: schema for name, schema in _SCHEMAS.items() if _has(source, schema)}
+        schemas = list(there.values())
         if not schemas:
             raise StorageError("The database to copy from has no memory. Check the URL.")
         for schema in schemas:
@@ -81,7 +86,7 @@ def copy_database(
         _copy_rows(source, target, tables, sum(counts.values()), progress)
         stores = {one for table in tables for one in _store_ids(source, table)}
     rows = {name: number for name, number in counts.items() if number}
-    return Copied(rows, tuple(sorted(stores)))
+    return Copied(rows, tuple(sorted(stores)), tuple(there))
 
 
 @contextmanager

@@ -207,14 +207,14 @@ class Database:
                 yield Transaction(connection, self.store_id, self.clickhouse)
                 control(connection, "COMMIT")
             except BaseException:
-                _close(connection)
+                self._let_go(connection)
                 raise
-            if self._closed:  # meanwhile, and nobody empties the pool of the connection any more
-                connection.invalidate()
-            elif len(self._readers) < MAX_IDLE_READERS:
+            if len(self._readers) < MAX_IDLE_READERS:
                 self._readers.append(connection)
             else:
-                connection.close()
+                self._let_go(connection)
+            if self._closed:  # by another thread, meanwhile
+                self._close_idle()
 
     def _begun_reader(self) -> Connection:
         """Return a connection with a view: taking one from the pool costs more than a query."""
@@ -271,9 +271,18 @@ class Database:
             self._gate,
             self._named_errors(),
             self._engine.connect() as connection,
-            self._dialect.writing(connection, lock),
         ):
-            yield connection
+            try:
+                with self._dialect.writing(connection, lock):
+                    yield connection
+            finally:
+                self._let_go(connection)
+
+    def _let_go(self, connection: Connection) -> None:
+        """Close a connection; once this is closed, its pool would keep it open."""
+        if self._closed and not connection.invalidated:
+            connection.detach()
+        _close(connection)
 
     @contextlib.contextmanager
     def _named_errors(self) -> Iterator[None]:
@@ -309,9 +318,13 @@ class Database:
     def close(self) -> None:
         """Close every connection. Closing twice is fine."""
         self._closed = True
-        while self._readers:
-            _close(self._readers.pop())
+        self._close_idle()
         self._engine.dispose()
+
+    def _close_idle(self) -> None:
+        while self._readers:
+            with contextlib.suppress(IndexError):  # another thread took the last one
+                self._let_go(self._readers.pop())
 
 
 def _close(connection: Connection) -> None:

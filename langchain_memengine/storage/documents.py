@@ -12,6 +12,7 @@ from sqlalchemy import delete, select
 from langchain_memengine.storage import dialects
 from langchain_memengine.storage.database import Database, Transaction, to_ms
 from langchain_memengine.storage.schema import documents
+from langchain_memengine.text.sanitize import clean_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ class TableNotes:
         """Replace a note's text by ``change(text)``, atomically; nothing if it stays the same."""
         with self._database.write() as tx:
             old = by_name(tx, name) or StoredDocument(name, "", -1)
-            new = change(old.text)
+            new = clean_text(change(old.text))
             if new != old.text:
                 # Whoever knows it by its length and time must see that it is another one.
                 updated_ms = max(to_ms(self._clock()), old.updated_ms + 1)

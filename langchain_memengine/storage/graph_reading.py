@@ -211,6 +211,14 @@ def mentions(
     return sorted(rows_of(tx, MENTIONS, sorted(ids), partitions=list(partitions)))
 
 
+def evidence_of(tx: Transaction, ids: Sequence[str]) -> dict[str, dict[str, float]]:
+    """Return how sure each piece of evidence is of relations, by their ids."""
+    evidence: dict[str, dict[str, float]] = {}
+    for row_id, evidence_id, confidence in rows_of(tx, EVIDENCE, ids):
+        evidence.setdefault(row_id, {})[evidence_id] = confidence
+    return evidence
+
+
 def named_by(tx: Transaction, evidence: Sequence[str], *, partitions: Sequence[str]) -> list[str]:
     """Return the ids of the entities that these memories name, sorted."""
     rows = rows_of(tx, NAMED_BY, evidence, partitions=list(partitions))
@@ -255,9 +263,7 @@ def _relations(
     tx: Transaction, rows: Sequence[RelationRow], known: Mapping[str, Entity]
 ) -> list[Relation]:
     """Return rows as relations with their evidence; equal ones of two partitions are one."""
-    evidence: dict[str, dict[str, float]] = {}
-    for row_id, evidence_id, confidence in rows_of(tx, EVIDENCE, [row.id for row in rows]):
-        evidence.setdefault(row_id, {})[evidence_id] = confidence
+    evidence = evidence_of(tx, [row.id for row in rows])
     merged: dict[tuple[object, ...], tuple[RelationRow, dict[str, float]]] = {}
     for row in rows:
         if row.source in known and row.target in known:

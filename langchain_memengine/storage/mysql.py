@@ -46,10 +46,13 @@ def connect(url: URL, *, busy_timeout_ms: int, read_only: bool) -> Engine:  # no
     """
     servers.require_driver("pymysql", extra="mysql", needed_for="A MariaDB or MySQL database")
     wait = math.ceil(busy_timeout_ms / 1000)
+    arguments: dict[str, Any] = {"connect_timeout": servers.CONNECT_SECONDS, "charset": "utf8mb4"}
+    if url.password:  # the driver would write it in Latin-1, or fail to
+        arguments["password"] = url.password.encode()
     engine = create_engine(
         url.set(drivername=_DRIVERS[url.get_backend_name()]),
         isolation_level="REPEATABLE READ",
-        connect_args={"connect_timeout": servers.CONNECT_SECONDS, "charset": "utf8mb4"},
+        connect_args=arguments,
         execution_options={_WAIT_SECONDS: wait},
         **servers.POOL,
     )

@@ -41,6 +41,9 @@ _CLASSES: dict[str, servers.Named] = {
     "3D": servers.refused,
 }
 
+# Who is not let in has no code, only the server's words; in other languages it is unreachable.
+_REFUSALS = ("does not exist", "authentication failed", "no pg_hba.conf entry", "permission denied")
+
 
 def connect(url: URL, *, busy_timeout_ms: int, read_only: bool) -> Engine:  # noqa: ARG001
     """Return an engine whose writers see what was committed before each of their statements.
@@ -121,7 +124,10 @@ def _number_column(table: Table) -> tuple[str, str]:
 def named_error(error: DBAPIError) -> StorageError:
     """Return the error of this package for one of SQLAlchemy's."""
     state = getattr(error.orig, "sqlstate", None)
-    if state is None:  # the server said nothing
+    if state is None:
+        said = str(error.orig).partition("FATAL:")[2]
+        if any(words in said for words in _REFUSALS):
+            return servers.refused(error)
         is_lost = error.connection_invalidated or isinstance(error, OperationalError)
         return servers.unreachable(error) if is_lost else servers.unknown(error)
     return (_STATES.get(state) or _CLASSES.get(state[:2]) or servers.unknown)(error)

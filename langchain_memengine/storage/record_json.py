@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import fields, is_dataclass
+from collections.abc import Mapping
+from dataclasses import fields
 from datetime import datetime
-from typing import Any, TypeVar
-
-from pydantic import TypeAdapter
+from typing import Any
 
 from langchain_memengine.answers import as_json
 from langchain_memengine.storage.record_values import (
+    Hiding,
     MemoryRecord,
+    Quarantine,
     RecordState,
-    Revision,
     Supersession,
 )
 
-T = TypeVar("T")
-
-_RECORD = TypeAdapter(MemoryRecord)
-_REVISION = TypeAdapter(Revision)
-_SUPERSESSION = TypeAdapter(Supersession)
-_STATE = TypeAdapter(RecordState)
+_TIMES = ("created_at", "updated_at", "valid_from", "expires_at")
 
 
 def record_from_json(values: Mapping[str, Any]) -> MemoryRecord:
@@ -32,25 +26,13 @@ def record_from_json(values: Mapping[str, Any]) -> MemoryRecord:
     Raises:
         ValueError: A value is missing, or no such record is possible.
     """
-    return _read(_RECORD, values)
-
-
-def revision_from_json(values: Mapping[str, Any]) -> Revision:
-    """Return the revision that :func:`answers.as_json` made plain values of.
-
-    Raises:
-        ValueError: A value is missing, or no such revision is possible.
-    """
-    return _read(_REVISION, values)
-
-
-def supersession_from_json(values: Mapping[str, Any]) -> Supersession:
-    """Return the supersession that :func:`answers.as_json` made plain values of.
-
-    Raises:
-        ValueError: A value is missing, or no such supersession is possible.
-    """
-    return _read(_SUPERSESSION, values)
+    names = {one.name for one in fields(MemoryRecord)}
+    try:
+        known = {name: value for name, value in values.items() if name in names}
+        times = {name: _moment(known.get(name)) for name in _TIMES}
+        return MemoryRecord(**{**known, **times})
+    except (TypeError, AttributeError) as error:
+        raise ValueError(f"This is no record: {error}.") from error
 
 
 def state_json(state: RecordState) -> str | None:
@@ -62,23 +44,45 @@ def state_json(state: RecordState) -> str | None:
 
 def state_from_json(text: str | None) -> RecordState:
     """Return the state that :func:`state_json` wrote."""
-    return RecordState() if text is None else _STATE.validate_json(text)
+    if text is None:
+        return RecordState()
+    return _state(json.loads(text))
 
 
-def _read(adapter: TypeAdapter[T], values: Mapping[str, Any]) -> T:
-    read = adapter.validate_json(json.dumps(values), strict=True)
-    if not all(moment.tzinfo for moment in _moments(read)):
-        raise ValueError("A time has no time zone.")
-    return read
+def _state(values: Mapping[str, Any]) -> RecordState:
+    record = values["record"]
+    hiding, quarantine = values.get("hiding"), values.get("quarantine")  # neither in older rows
+    return RecordState(
+        None if record is None else record_from_json(record),
+        tuple(supersession_from_json(one) for one in values["superseded_by"]),
+        None if hiding is None else Hiding(hiding["kept_id"], _moment(hiding["at"])),
+        None if quarantine is None else quarantine_from_json(quarantine),
+    )
 
 
-def _moments(value: object) -> Iterator[datetime]:
-    """Yield all times that a value holds."""
-    if isinstance(value, datetime):
-        yield value
-    elif isinstance(value, tuple):
-        for one in value:
-            yield from _moments(one)
-    elif is_dataclass(value):
-        for field in fields(value):
-            yield from _moments(getattr(value, field.name))
+def supersession_from_json(values: Mapping[str, Any]) -> Supersession:
+    """Return the supersession that :func:`answers.as_json` made plain values of.
+
+    Raises:
+        ValueError: A value is missing.
+    """
+    try:
+        return Supersession(**{**values, "at": _moment(values["at"])})
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"This is no supersession: {error}.") from error
+
+
+def quarantine_from_json(values: Mapping[str, Any]) -> Quarantine:
+    """Return the quarantine that :func:`answers.as_json` made plain values of.
+
+    Raises:
+        ValueError: A value is missing.
+    """
+    try:
+        return Quarantine(**{**values, "at": _moment(values["at"])})
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"This is no quarantine: {error}.") from error
+
+
+def _moment(text: str | None) -> Any:
+    return None if text is None else datetime.fromisoformat(text)

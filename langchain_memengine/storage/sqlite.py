@@ -156,8 +156,8 @@ def _require_file(url: URL) -> None:
     path = url.database or ""
     if not (is_in_memory(url) or path.startswith("file:") or Path(path).exists()):
         raise StorageError(
-            f"There is no database at {path} and read_only=True forbids to make one. "
-            "Open it once without read_only."
+            f"There is no database at {path}, and who only reads makes none (read_only, or "
+            "`memengine migrate --from`). Correct the path, or open it once without read_only."
         )
 
 

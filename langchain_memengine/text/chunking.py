@@ -25,9 +25,7 @@ from langchain_memengine.text.markdown import (
     split_lines,
 )
 from langchain_memengine.text.tokens import QUARTERS, WEIGHTS, estimate_tokens, quarter_tokens
-from langchain_memengine.types import (
-    Chunk,
-)
+from langchain_memengine.types import Chunk
 
 SIZE_TOKENS = 400  # GoClaw, decsr
 OVERLAP_TOKENS = 80  # GoClaw, decsr

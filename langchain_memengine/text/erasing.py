@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any
 
 from langchain_memengine.text.markdown import headings, line_starts
@@ -15,7 +16,7 @@ MIN_CHARS = 12
 """Shorter texts count only where they stand alone: many other texts hold "tea"."""
 
 _LIST_MARK = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+")
-_TRAILING = re.compile(r"\s*(?:\([^()]*\)\s*)?(?:<!--.*?-->\s*)*$")
+_SOURCE = re.compile(r"\([^()]*\)$")
 
 
 class Erasure:
@@ -58,10 +59,15 @@ class Erasure:
 
         A heading goes when it holds them, and when nothing is left under it.
         """
+        # What was around may hold the words now that something between is gone.
+        while (left := self._erased_once(markdown)) != markdown:
+            markdown = left
+        return markdown
+
+    def _erased_once(self, markdown: str) -> str:
         blocks = _blocks(markdown)
         before = [list(block.lines) for block in blocks]
-        for text in self._long:
-            _empty(blocks, text)
+        _empty(blocks, self._long)
         for block in blocks:
             block.lines = [line for line in block.lines if not self._is_entry(line)]
         if [block.lines for block in blocks] == before:
@@ -70,8 +76,7 @@ class Erasure:
             if not "".join(block.lines).strip():
                 block.lines = []
         _empty_headings(blocks, [bool("".join(lines).strip()) for lines in before])
-        # What was around may hold the words now that something between is gone.
-        return self.erase("".join(line for block in blocks for line in block.lines))
+        return "".join(line for block in blocks for line in block.lines)
 
     def _is_entry(self, line: str) -> bool:
         return flat(_bare(line)) in self._texts
@@ -111,18 +116,43 @@ def _blocks(markdown: str) -> list[_Block]:
     return blocks
 
 
-def _empty(blocks: list[_Block], text: str) -> None:
-    """Take out the fewest neighbouring blocks, or entries of a list, that hold a text."""
-    while text in _joined(blocks):
-        last = next(i for i in range(len(blocks)) if text in _joined(blocks[: i + 1]))
-        first = next(i for i in range(last, -1, -1) if text in _joined(blocks[i : last + 1]))
-        if first == last and blocks[first].is_list:
-            block = blocks[first]
-            left = [line for line in block.lines if text not in flat(line)]
-            block.lines = [] if text in flat("".join(left)) else left
-        else:
-            for block in blocks[first : last + 1]:
-                block.lines = []
+class _Row:
+    """The words of some blocks in a row, and in which of them each stands."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self._kept = [number for number, text in enumerate(words) if text]
+        self._ends = list(accumulate(len(words[number]) + 1 for number in self._kept))
+        self._all = " ".join(words[number] for number in self._kept)
+
+    def holders(self, text: str) -> range | None:
+        """Return the fewest neighbouring blocks that hold a text, the first such."""
+        first = self._all.find(text)
+        if first < 0:
+            return None
+        last_block = bisect_right(self._ends, first + len(text) - 1)
+        latest = self._all.rfind(text, 0, self._ends[last_block] - 1)
+        first_block = bisect_right(self._ends, latest)
+        return range(self._kept[first_block], self._kept[last_block] + 1)
+
+
+def _empty(blocks: list[_Block], texts: Iterable[str]) -> None:
+    """Take out the fewest neighbouring blocks, or entries of a list, that hold one of the texts."""
+    words = [flat("".join(block.lines)) for block in blocks]
+    row = _Row(words)
+    for text in texts:
+        while held := row.holders(text):
+            for number in held:
+                block = blocks[number]
+                is_entry = len(held) == 1 and block.is_list
+                block.lines = _without(block.lines, text) if is_entry else []
+                words[number] = flat("".join(block.lines))
+            row = _Row(words)
+
+
+def _without(entries: list[str], text: str) -> list[str]:
+    """Return the entries of a list that do not hold a text, none if it goes over several."""
+    left = [line for line in entries if text not in flat(line)]
+    return [] if text in flat("".join(left)) else left
 
 
 def _empty_headings(blocks: list[_Block], had_words: list[bool]) -> None:
@@ -138,13 +168,15 @@ def _empty_headings(blocks: list[_Block], had_words: list[bool]) -> None:
             blocks[number].lines = []
 
 
-def _joined(blocks: Iterable[_Block]) -> str:
-    return flat("".join(line for block in blocks for line in block.lines))
-
-
 def _bare(line: str) -> str:
     """Return a line without its list mark, and without source and comments at its end."""
-    return _TRAILING.sub("", _LIST_MARK.sub("", line.strip()))
+    text = _LIST_MARK.sub("", line.strip())
+    end = len(text)
+    while text.endswith("-->", 0, end) and (start := text.rfind("<!--", 0, end)) >= 0:
+        end = start
+        while end and text[end - 1].isspace():
+            end -= 1
+    return _SOURCE.sub("", text[:end]).rstrip()
 
 
 def flat(text: str) -> str:

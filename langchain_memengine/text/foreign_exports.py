@@ -118,9 +118,8 @@ def _conversation(value: Any, skipped: Counter[str]) -> Iterator[ForeignText]:
     path = _path(mapping, value.get("current_node"))
     if not path:
         path = list(mapping)
-    skipped["another branch"] += sum(
-        1 for node in mapping if node not in path and _said(mapping[node]) is not None
-    )
+    others = mapping.keys() - path
+    skipped["another branch"] += sum(_said(mapping[node]) is not None for node in others)
     thread = str(value.get("conversation_id") or value.get("id") or _digest(str(sorted(mapping))))
     title = value.get("title")
     for node in path:
@@ -145,12 +144,11 @@ def _conversation(value: Any, skipped: Counter[str]) -> Iterator[ForeignText]:
 
 def _path(mapping: Mapping[str, Any], node: Any) -> list[str]:
     """Return the nodes from the root to one, which is the branch a conversation ended on."""
-    path: list[str] = []
+    path: dict[str, None] = {}
     while isinstance(node, str) and node in mapping and node not in path:
-        path.append(node)
-        entry = mapping[node]
-        node = entry.get("parent") if isinstance(entry, Mapping) else None
-    return path[::-1]
+        path[node] = None
+        node = _get(mapping[node], "parent")
+    return list(path)[::-1]
 
 
 def _said(node: Any) -> tuple[str, str, Mapping[str, Any]] | None:

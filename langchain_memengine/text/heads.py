@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from langchain_memengine.text.sanitize import clean_text
+
 
 def split_heads(head: str) -> tuple[str, ...]:
     """Return the commit ids of ``a+b``, each once, in their order; none of ``""``."""
-    return tuple(dict.fromkeys(part for part in head.split("+") if part))
+    return tuple(dict.fromkeys(part for part in clean_text(head).split("+") if part))
 
 
 def joined_heads(heads: Iterable[str]) -> str:

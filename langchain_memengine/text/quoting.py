@@ -20,8 +20,11 @@ _SOMEONE_ELSE = re.compile(
 
 # Numbers with sign and per cent, and names with a sign behind; names without one.
 _EXACT = re.compile(r"(?:(?<![\w.,)])[-−+])?\d+(?:[.,:/]\d+)*%?|[^\W\d]\w{0,30}(?:\+\+|\+|#)(?!\w)")
-# Mail addresses, hosts and paths: where a forged fact would send what it is after.
-_ADDRESS = re.compile(r"\w[\w.+-]*@[\w.-]+|\w+://[^\s<>\"']+|(?:[\w-]+\.)+[a-z]{2,}\b")
+# Mail addresses, hosts and paths: where a forged fact would send what it is after. All that stands
+# before an @, :// or dot is bounded, so that no long word is read from each of its letters again.
+_ADDRESS = re.compile(
+    r"\w[\w.+-]{0,63}@[\w.-]+|\w{1,20}://[^\s<>\"']+|(?:[\w-]{1,63}+\.){1,8}[a-z]{2,}\b"
+)
 _PLAIN = re.compile(r"(?<!\w)[^\W\d]\w*+(?![+#])")
 
 _MIN_QUOTE = 3  # letters and digits; less proves nothing

@@ -77,6 +77,8 @@ def _redacted(value: Any, max_chars: int, depth: int) -> Any:
             result = value
         case int() if value.bit_length() <= _MAX_INT_BITS:
             result = value
+        case int():
+            result = redacted_text(hex(value)[:_MAX_READ], max_chars)  # Python refuses the decimals
         case Mapping() | list() | tuple() if depth > MAX_DEPTH:
             result = "…"
         case Mapping():

@@ -23,7 +23,7 @@ _BREAK = re.compile(
     r"\n[ \t]*\n|\n(?=[ \t]*(?:[-*+•#>|]|\d{1,9}[.)])[ \t])|(?<=[.!?…])\s+|(?<=[。！？])"
 )
 _OPENING = re.compile(r"^[\"'“‘«„*`(]+(?=[\w\[])")
-_CLOSING = re.compile(r"[\"'”’»*`).,;:!…。，！]+$")
+_CLOSING = "\"'”’»*`).,;:!…。，！"
 _MARK = re.compile(r"[-*+•|>#=_]+")
 _HEADING = re.compile(r"^([ \t]*#{1,6}[ \t].*)$", re.MULTILINE)
 # A capital "A" within a sentence may be a name, as in "vitamin A".
@@ -57,7 +57,7 @@ def _words(sentence: str) -> Sentence:
     pieces = UNSPACED.sub(lambda found: f" {found[0]} ", sentence).split()
     if pieces and _MARK.fullmatch(pieces[0]):
         del pieces[0]
-    words = [_CLOSING.sub("", _OPENING.sub("", piece)) for piece in pieces]
+    words = [_OPENING.sub("", piece).rstrip(_CLOSING) for piece in pieces]
     if words and words[0] == "A":
         del words[0]
     return tuple(word.casefold() for word in words if word and not _ARTICLE.fullmatch(word))

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import re
 
-from langchain_memengine.text.fencing import forges_fence
+from langchain_memengine.text.fencing import forges_fence, visible
 
 FORGES = "It forges the marks that tell an agent where data ends."
 INSTRUCTS = "It gives instructions to an agent."
 
-_UNSEEN = re.compile("[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]")
 # Of these every attempt below has one: most texts have none, and are not looked at twice.
 _WORDS = (
     *("ignor", "disregard", "overrid", "system ", "developer ", "from now on", "you are now"),
@@ -39,6 +38,6 @@ def suspicion(text: str) -> str:
     """
     if forges_fence(text):
         return FORGES
-    seen = _UNSEEN.sub("", text).lower()
+    seen = visible(text).lower()
     is_possible = any(word in seen for word in _WORDS)
     return INSTRUCTS if is_possible and _INSTRUCTS.search(seen) else ""

@@ -73,11 +73,11 @@ def written_beside(path: Path, text: str) -> Iterator[Path]:
         raise storage_error(path, error) from error
     try:
         with handle:
+            if path.exists():
+                _pass_on(path.stat(), temporary)  # before there is a word that others may not read
             handle.write(_encoded(text))
             handle.flush()
             os.fsync(handle.fileno())
-        if path.exists():
-            _pass_on(path.stat(), temporary)
         yield temporary
     except OSError as error:
         raise storage_error(path, error) from error

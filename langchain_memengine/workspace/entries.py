@@ -9,9 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
 from langchain_memengine.errors import ConfigurationError
-from langchain_memengine.types import (
-    Fact,
-)
+from langchain_memengine.types import Fact
 from langchain_memengine.workspace.layout import (
     DAILY_DIR,
     DREAMS_FILE,
@@ -60,7 +58,7 @@ class Workspace:
     def write_task_summary(self, task_id: str, title: str, body: str) -> str:
         """Write or overwrite a task's summary; return its name."""
         name = owner_prefix(self.owner) + task_name(task_id)
-        summary = f"# {_one_line(title)}\n\n{body}\n"
+        summary = f"# {_one_line(title)}\n\n{unmarked(body)}\n"
         self.notes.update(name, lambda _: summary)
         return name
 

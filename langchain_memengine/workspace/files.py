@@ -15,9 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import uuid4
 
-from langchain_memengine.answers import (
-    FileProblem,
-)
+from langchain_memengine.answers import FileProblem
 from langchain_memengine.errors import ConfigurationError, MemEngineError, StorageError
 from langchain_memengine.workspace.decoding import decode
 from langchain_memengine.workspace.durable import locked, put_in_place, written_beside
@@ -217,11 +215,6 @@ def update_text(path: Path, change: Callable[[str], str], *, lock: Path) -> str:
         f"{path} was not written: another program changed it {_ATTEMPTS} times meanwhile. "
         "Try again when it is done."
     )
-
-
-def append_text(path: Path, text: str, *, lock: Path) -> None:
-    """Add ``text`` at the end of a file, which is kept verbatim; errors as in `update_text`."""
-    update_text(path, lambda old: old + text, lock=lock)
 
 
 def workspace_id(root: Path) -> str:

@@ -32,9 +32,16 @@ def glob_regex(pattern: str) -> re.Pattern[str]:
 def path_patterns(
     include: Sequence[str], exclude: Sequence[str]
 ) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Return what paths match that are wanted, in any case, and that are not, at any depth."""
-    unwanted = _any_of(f"**/{pattern}" for pattern in exclude)
-    return _any_of(include, re.IGNORECASE), unwanted
+    """Return what paths match that are wanted, in any case, and that are not.
+
+    A ``/`` in front means the root, as people know it from ``.gitignore``: without one, what is
+    not wanted is not wanted at any depth.
+    """
+    unwanted = _any_of(
+        pattern.removeprefix("/") if pattern.startswith("/") else f"**/{pattern}"
+        for pattern in exclude
+    )
+    return _any_of((pattern.removeprefix("/") for pattern in include), re.IGNORECASE), unwanted
 
 
 def _any_of(patterns: Iterable[str], flags: int = 0) -> re.Pattern[str]:

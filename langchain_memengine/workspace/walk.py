@@ -8,9 +8,7 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from langchain_memengine.answers import (
-    FileProblem,
-)
+from langchain_memengine.answers import FileProblem
 from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.workspace.layout import ARCHIVE_DIR, STATE_DIR, USERS_DIR
 

@@ -9,9 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 
-from langchain_memengine.answers import (
-    IndexReport,
-)
+from langchain_memengine.answers import IndexReport
 from langchain_memengine.errors import MemEngineError
 
 logger = logging.getLogger(__name__)

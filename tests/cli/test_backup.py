@@ -4,6 +4,8 @@ import sqlite3
 
 import pytest
 
+from langchain_memengine.engine.memory_engine import MemoryEngine
+
 
 @pytest.fixture
 def saved(memengine, root, tmp_path):
@@ -90,8 +92,24 @@ def test_migrate_copies_into_an_empty_database_only(memengine, root, tmp_path):
     result = memengine("migrate", *urls)
     assert result.exit_code == 0, result.stderr
     assert "of 1 store; both are equal" in result.stdout
+    assert "Next: set database_url to the new one." in result.stdout
     refused = memengine("migrate", *urls)
     assert (refused.exit_code, "not empty" in refused.stderr) == (1, True)
     (tmp_path / "new").unlink()
     done = memengine.json("migrate", *urls)
     assert (done["stores"], done["rows"]["chunks"]) == (["default"], 2)
+
+
+def test_migrate_says_which_settings_name_what_was_copied(memengine, root, tmp_path):
+    """A graph may be in a database of its own, or in that of the memory."""
+    memengine("sync", "--root", root)
+    with MemoryEngine.open(root, embeddings=None) as engine:
+        engine.graph.add_triples([("Anna", "knows", "Bert")])
+    url, both = f"sqlite:///{root}/.memengine", f"sqlite:///{tmp_path}/both"
+    for source, target, settings in [
+        (f"{url}/memory.sqlite", both, "database_url"),
+        (f"{url}/kg.sqlite", both, "graph_url"),
+        (both, f"sqlite:///{tmp_path}/new", "database_url and graph_url"),
+    ]:
+        result = memengine("migrate", "--from", source, "--to", target)
+        assert f"Next: set {settings} to the new one." in result.stdout, result.stderr

@@ -86,11 +86,19 @@ def test_keep_leaves_a_memory_that_can_be_searched(memengine, tmp_path):
     assert "is not an empty folder" in again.stderr
 
 
-def test_the_demo_never_uses_the_database_of_the_settings(memengine, tmp_path, monkeypatch):
-    monkeypatch.setenv("MEMENGINE_DATABASE_URL", f"sqlite:///{tmp_path / 'real.sqlite'}")
+@pytest.mark.parametrize("setting", ["MEMENGINE_DATABASE_URL", "MEMENGINE_GRAPH_URL"])
+def test_the_demo_never_uses_a_database_of_the_settings(memengine, tmp_path, monkeypatch, setting):
+    monkeypatch.setenv(setting, f"sqlite:///{tmp_path / 'real.sqlite'}")
 
     assert memengine("demo").exit_code == 0
     assert not (tmp_path / "real.sqlite").exists()
+
+
+def test_the_demo_has_no_chat_model_of_the_settings(memengine, monkeypatch):
+    monkeypatch.setenv("MEMENGINE_CHAT_MODEL", "one that every other command refuses")
+
+    assert memengine("stats", "--root", ".").exit_code == 2
+    assert memengine("demo").exit_code == 0
 
 
 def test_a_folder_of_the_users_is_only_read(memengine, root):

@@ -103,6 +103,12 @@ def test_a_misspelt_path_is_told_and_fails(memengine, root, tmp_path):
     assert result.stderr.startswith("warning: 'deplo.md'")
 
 
+def test_a_graph_of_names_is_compared_with_not_following_it(memengine, questions):
+    found = memengine.json("eval", questions, "--graph-names")
+    assert list(found["baselines"]) == ["no graph"]
+    assert found["paired"]["no graph"]["recall@5"]["difference"] == 0
+
+
 def test_searches_that_fall_short_are_told_and_fail(memengine, questions, no_answer):
     result = memengine("eval", questions, "--embeddings", "local")
 
@@ -120,6 +126,7 @@ def test_searches_that_fall_short_are_told_and_fail(memengine, questions, no_ans
         (["eval", "questions.json", "--ranking", "best"], "Unknown ranking preset 'best'"),
         (["eval", "questions.json", "--embeddings", "x"], "The embedder 'x' is unknown"),
         (["eval", "bare.json"], "There is no memory at memory"),
+        (["eval", "questions.json", "--graph"], "brings no graph of its documents"),
     ],
 )
 def test_a_call_that_cannot_work_is_one_line(memengine, questions, tmp_path, arguments, complaint):

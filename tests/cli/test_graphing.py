@@ -52,7 +52,12 @@ def test_size_is_told_per_user(memengine, known):
 
 @pytest.mark.parametrize(
     ("content", "said"),
-    [("{", "is no JSON"), ('{"a": 1}', "has no list of triples"), ('[["a"]]', "has 1 parts")],
+    [
+        ("{", "is no JSON"),
+        ("[" * 99_999, "is no JSON"),
+        ('{"a": 1}', "has no list of triples"),
+        ('[["a"]]', "has 1 parts"),
+    ],
 )
 def test_a_file_of_another_shape_is_explained(memengine, root, tmp_path, content, said):
     (tmp_path / "bad.json").write_text(content, encoding="utf-8")

@@ -4,9 +4,7 @@ from dataclasses import replace
 
 from rich.console import Console
 
-from langchain_memengine.answers import (
-    Receipt,
-)
+from langchain_memengine.answers import Receipt
 from langchain_memengine.cli.hits import bar_of, compact_receipt, excerpt
 from langchain_memengine.text.words import WordSplitter
 

@@ -68,12 +68,6 @@ def test_the_list_can_be_of_one_state(memengine, root, queued):
     assert "ready, running, done, dead, cancelled" in result.stderr
 
 
-def test_jobs_alone_shows_its_commands(memengine):
-    result = memengine("jobs")
-    assert result.exit_code == 0
-    assert all(name in result.stdout for name in ("list", "retry", "cancel"))
-
-
 def test_the_worker_does_what_is_due_and_tells(memengine, root, queued):
     num = queued()
     result = memengine("worker", "--once", "--root", root)

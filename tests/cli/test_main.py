@@ -37,6 +37,21 @@ def test_the_help_lists_every_command_in_a_panel(memengine):
     assert {path[0] for path in COMMANDS if len(path) == 1} <= listed
 
 
+@pytest.mark.parametrize(
+    ("group", "commands"),
+    [
+        ("jobs", ["list", "retry", "cancel"]),
+        ("graph", ["show", "import", "stats"]),
+        ("sessions", ["list", "audit"]),
+        ("experiences", ["list", "stats", "prune", "export"]),
+    ],
+)
+def test_a_group_alone_shows_its_commands(memengine, group, commands):
+    result = memengine(group)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert all(name in result.stdout for name in commands)
+
+
 @pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
 def test_every_command_says_what_it_does_and_what_each_of_its_parameters_is(path):
     command = COMMANDS[path]

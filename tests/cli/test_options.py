@@ -27,6 +27,10 @@ from langchain_memengine.types import Actor, Filter
         ("empty=", ""),
         ("none=null", "null"),
         ("list=[1]", "[1]"),
+        ("name=NaN", "NaN"),
+        ("name=-Infinity", "-Infinity"),
+        ("power=1e999", "1e999"),
+        ("deep=" + "[" * 9999, "[" * 9999),
         ("formula=a=b", "a=b"),
     ],
 )

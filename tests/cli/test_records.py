@@ -1,9 +1,12 @@
 """forget, export and import."""
 
+import io
 import json
+import sys
 
 import pytest
 
+from langchain_memengine.cli.main import main
 from tests.fakes.engines import make_engine
 
 
@@ -70,6 +73,41 @@ def test_an_export_goes_to_standard_output_and_comes_from_standard_input(memengi
     again = memengine("import", "-", "--root", root, stdin=result.stdout)
     assert again.exit_code == 0
     assert "1 record" in again.stdout
+
+
+def exported_to(stream, monkeypatch, *arguments):
+    """Return the bytes that an export in this process writes to a stream as standard output."""
+    monkeypatch.setattr(sys, "stdout", stream)
+    monkeypatch.setattr(sys, "argv", ["memengine", "export", "-", *map(str, arguments)])
+    with pytest.raises(SystemExit, match="0"):
+        main()
+    stream.flush()
+    return stream.buffer.getvalue()
+
+
+@pytest.mark.parametrize("form", [(), ("--markdown",)])
+def test_an_export_keeps_every_character_whatever_the_locale(root, monkeypatch, form):
+    with make_engine(root) as engine:
+        engine.add_texts(["wait… – 中 █"])
+    pipe = io.TextIOWrapper(io.BytesIO(), "latin-1")
+    exported = exported_to(pipe, monkeypatch, "--root", root, *form)
+    assert "wait… – 中 █" in exported.decode("utf-8")
+
+
+def test_an_export_cannot_steer_a_terminal(root, monkeypatch):
+    with make_engine(root) as engine:
+        engine.add_texts(["red \x1b[31m tea"])
+    screen = io.TextIOWrapper(io.BytesIO(), "utf-8")
+    monkeypatch.setattr(screen, "isatty", lambda: True)
+    shown = exported_to(screen, monkeypatch, "--markdown", "--root", root)
+    assert b"red  tea" in shown
+    assert b"\x1b[31m" not in shown
+
+
+def test_an_import_must_be_text(memengine, root):
+    result = memengine("import", "-", "--root", root, stdin=b'\xff\xfe{"a"')
+    assert result.exit_code == 2
+    assert "not UTF-8" in result.stderr
 
 
 def test_an_import_that_leaves_something_out_says_so(memengine, root):

@@ -9,6 +9,7 @@ from langchain_memengine.conversation.lineage import join_heads
 from langchain_memengine.errors import NotFoundError, StorageError, UnknownCommitError
 from langchain_memengine.retrieval.visibility import thread_owner
 from langchain_memengine.storage import messages as message_rows
+from langchain_memengine.storage.column_types import MAX_MYSQL_KEY_CHARS
 from langchain_memengine.types import (
     LOCAL_ADMIN,
     Actor,
@@ -243,3 +244,32 @@ def test_what_is_missing_in_the_archive_is_named(engine):
     archive(engine, TURN)
     with pytest.raises(NotFoundError, match="no message 'm9'"):
         engine.restore("chat 1", ["m9", "m2"])
+
+
+def test_messages_that_share_an_id_or_have_none_are_all_kept(engine):
+    said = [
+        HumanMessage("zebras eat hay", id="1"),
+        HumanMessage("lions eat meat", id="1"),
+        HumanMessage("bears eat honey", id=""),
+        HumanMessage("foxes eat grapes", id=""),
+        HumanMessage("owls eat mice"),
+    ]
+    head = archive(engine, said)
+    assert archive(engine, said) == head
+    assert [message.text for message in engine.restore("chat 1")] == [one.text for one in said]
+    for one in said:
+        assert texts(engine.search(one.text.split()[0], thread_id="chat 1")) == [one.text]
+
+
+def test_a_message_whose_id_is_summary_does_not_give_way_to_the_summary(engine):
+    archive(engine, [HumanMessage("zebras eat hay", id="summary")], summary="About animals.")
+    assert texts(engine.search("zebras", thread_id="chat 1")) == ["zebras eat hay"]
+    assert texts(engine.search("animals", thread_id="chat 1")) == ["About animals."]
+
+
+def test_a_conversation_of_any_letters_has_names_that_the_shortest_keys_hold(engine):
+    thread = "字" * 255
+    archive(engine, [HumanMessage("zebras", id="ы" * 255)], thread=thread, summary="Zebras.")
+    found = engine.search("zebras", thread_id=thread).hits
+    assert len(found) == 2
+    assert all(len(hit.source) <= MAX_MYSQL_KEY_CHARS for hit in found)

@@ -39,6 +39,11 @@ def test_names_are_told_when_several_people_speak():
     assert extractive_summary(said, 500) == "anna: Tea, please. bob: Coffee."
 
 
+def test_a_name_forges_no_other_speaker():
+    said = [person("Tea.", "anna: I owe you.\nbob"), person("Coffee.", "bob")]
+    assert extractive_summary(said, 500) == "anna I owe you. bob: Tea. bob: Coffee."
+
+
 def test_first_request_and_decisions_come_before_the_rest():
     said = [person(f"Question number {n:02}?") for n in range(40)]
     said[20] = person("We decided on oak.")
@@ -55,6 +60,10 @@ def test_equal_sentences_are_quoted_once():
 def test_long_sentence_is_cut_between_words():
     found = extractive_summary([person("word " * 100)], 500)
     assert found == "word " * (SENTENCE_CHARS // 5 - 1) + "word…"
+
+
+def test_even_one_sentence_that_is_too_long_fits():
+    assert extractive_summary([person("word " * 100)], 40) == "word " * 7 + "word…"
 
 
 def test_tools_speak_where_nobody_else_does():

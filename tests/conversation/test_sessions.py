@@ -44,6 +44,17 @@ def test_a_session_without_sources_sees_everything(engine):
     assert (recalled.pinned, found(recalled)) == ("pinned tea", everything[1:])
 
 
+def test_a_query_that_no_database_stores_is_recorded_without_that(engine):
+    sessions = engine.sessions()
+    session = sessions.create("t", ["doc:\ud800*", "doc:*"])
+    assert session.sources[0] == "doc:\ufffd*"
+    assert found(sessions.search(session, "tea \ud800\0")) == ["tea text"]
+    (recalled,) = sessions.audit(session)
+    assert recalled.query == "tea \ufffd"
+    with pytest.raises(NotFoundError, match="no session"):
+        sessions.get("\ud800")
+
+
 @pytest.mark.parametrize(
     ("sources", "seen", "pinned"),
     [

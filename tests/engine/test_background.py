@@ -8,6 +8,7 @@ from sqlalchemy import update
 from langchain_memengine.config import MemEngineConfig
 from langchain_memengine.engine.memory_engine import MemoryEngine
 from langchain_memengine.errors import (
+    ConfigurationError,
     EmbeddingError,
     JobError,
     NotFoundError,
@@ -19,9 +20,7 @@ from langchain_memengine.retrieval import backlog
 from langchain_memengine.storage import jobs
 from langchain_memengine.storage.job_values import NewJob
 from langchain_memengine.storage.locking import IndexLock
-from langchain_memengine.storage.schema import (
-    jobs as job_table,
-)
+from langchain_memengine.storage.schema import jobs as job_table
 from tests.fakes.clock import START, FixedClock
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine, texts, write
@@ -307,6 +306,8 @@ def test_a_read_only_engine_does_no_jobs(tmp_path):
         assert len(engine.jobs()) == 1
         with pytest.raises(StorageError, match="read_only"):
             engine.run_jobs()
+        with pytest.raises(ConfigurationError, match="Open it for writing"):
+            engine.work(threading.Event())
 
 
 # The thread

@@ -5,9 +5,7 @@ from langchain_core.messages import HumanMessage
 
 from langchain_memengine.conversation.lineage import join_heads
 from langchain_memengine.errors import ConfigurationError, StorageError
-from langchain_memengine.types import (
-    Actor,
-)
+from langchain_memengine.types import Actor
 from tests.fakes.clock import START, FixedClock
 from tests.fakes.engines import make_engine, texts
 

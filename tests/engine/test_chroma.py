@@ -2,9 +2,7 @@
 
 from langchain_memengine.retrieval import chroma_client
 from langchain_memengine.retrieval.chroma_collections import ChromaCollections
-from langchain_memengine.types import (
-    Actor,
-)
+from langchain_memengine.types import Actor
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine
 

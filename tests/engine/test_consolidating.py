@@ -5,9 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from langchain_memengine.answers import (
-    as_json,
-)
+from langchain_memengine.answers import as_json
 from langchain_memengine.config import MemEngineConfig
 from langchain_memengine.engine.background import NIGHTLY
 from langchain_memengine.engine.memory_engine import MemoryEngine

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
-from langchain_memengine.errors import ConfigurationError
+from langchain_memengine.errors import ConfigurationError, StorageFullError
 from langchain_memengine.types import (
     Actor,
     Fact,
@@ -181,7 +181,16 @@ def record_line(engine):
         lambda record: record["record"].update(trust="absolute"),
         lambda record: record["record"].update(id="a"),
         lambda record: record["record"].update(text=7),
+        lambda record: record["record"].update(text=" "),
         lambda record: record["record"].update(metadata=[]),
+        lambda record: record["record"].update(commit_id=["c"]),
+        lambda record: record["record"].update(source="x" * 1025),
+        lambda record: record["record"].update(created_at=None),
+        lambda record: record["record"].update(created_at="2026-05-19T12:00:00"),
+        lambda record: record["record"].update(expires_at="9999-12-31T23:59:59-10:00"),
+        lambda record: record["revisions"][0].update(at=None),
+        lambda record: record["revisions"][0].update(kind="nonsense"),
+        lambda record: record["revisions"][1]["before"]["record"].update(thread_id="x" * 256),
         lambda record: record["revisions"][0].update(target_id="b" * 32),
         lambda record: record["revisions"][1]["before"]["record"].update(id="b" * 32),
         lambda record: record["revisions"][1]["before"]["record"].update(owner="bob"),
@@ -197,6 +206,59 @@ def test_a_forged_record_comes_not_in(engine, other, forge):
     assert report.imported == {}
     assert set(report.skipped) <= {"records: damaged", "records: not yours to write"}
     assert other.audit().records == ()
+
+
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [
+        ({"tokens": "many"}, {}),
+        ({"tokens": 2**31}, {}),
+        ({"end_line": -1}, {}),
+        ({"ord": None}, {}),
+        ({"heading": ["x"]}, {}),
+        ({}, {"commit_id": ["x"]}),
+        ({}, {"thread_id": "x" * 256}),
+        ({}, {"event_at": "9999-12-31T23:59:59-10:00"}),
+        ({}, {"origin": "nobody"}),
+    ],
+)
+def test_a_text_that_no_table_takes_is_left_out_and_the_rest_comes_in(engine, other, part, value):
+    engine.add_texts(["first", "second"], ids=["a", "b"])
+    head, first, second = lines(exported(engine))
+    first["chunks"][0]["chunk"] |= part
+    first["chunks"][0]["provenance"] |= value
+    report = other.import_(io.StringIO("\n".join(map(json.dumps, (head, first, second)))))
+    assert (report.imported, report.skipped) == ({"texts": 1}, {"texts: damaged": 1})
+    assert texts(other.search("first second")) == ["second"]
+
+
+def test_a_conversation_is_taken_in_once_and_only_as_its_own_tables_hold_it(engine, other):
+    said = [HumanMessage("tea at four", id="1")]
+    engine.archive.commit("t", "", "archive", said, owner=engine.actor.user_id, now=START)
+    head, texts_line, line = lines(exported(engine))[:3]
+    assert (texts_line["kind"], line["kind"]) == ("texts", "messages")
+
+    def taken_in(changed):
+        text = "\n".join(map(json.dumps, (head, changed)))
+        report = other.import_(io.StringIO(text))
+        return report.imported, report.skipped
+
+    late = {**line["commits"][0], "created_at": "9999-12-31T23:59:59-10:00"}
+    assert taken_in({**line, "commits": [late]}) == ({}, {"messages: damaged": 1})
+    long = {**line["messages"][0], "message_id": "x" * 256}
+    assert taken_in({**line, "messages": [long]}) == ({}, {"messages: damaged": 1})
+    assert other.restore("t") == []
+    assert taken_in({**line, "commits": line["commits"] * 2}) == ({"messages": 1}, {})
+    assert other.restore("t") == said
+
+
+def test_a_conversation_with_a_long_id_comes_back(engine, other):
+    said, thread = [HumanMessage("tea at four", id="1")], "ы" * 255
+    engine.archive.commit(thread, "", "archive", said, owner=engine.actor.user_id, now=START)
+    report = other.import_(io.StringIO(exported(engine)))
+    assert report.skipped == {}
+    assert other.restore(thread) == said
+    assert texts(other.search("tea", thread_id=thread)) == ["tea at four"]
 
 
 def test_any_line_end_within_words_comes_back(engine, other):
@@ -230,6 +292,30 @@ def test_mem0_memories_become_unverified_records_of_the_actor(engine):
     assert (record.origin, record.trust, record.source) == ("app", "unverified", "mem0:1")
     (hit,) = engine.search("Ann likes tea", actor=ALICE).hits
     assert hit.event_at.isoformat() == "2024-05-01T00:00:00+00:00"
+
+
+def test_mem0_memories_whose_long_ids_begin_alike_are_all_taken_in(engine):
+    ids = ["x" * 80 + end for end in "ab"]
+    text = json.dumps([{"id": one, "memory": f"tea for {one[-1]}"} for one in ids])
+    assert engine.import_(io.StringIO(text)).imported == {"records": 2}
+    assert engine.import_(io.StringIO(text)).unchanged == {"records": 2}
+    assert {record.text for record in engine.list_records()} == {"tea for a", "tea for b"}
+
+
+def test_what_cannot_be_stored_is_skipped_and_a_failing_database_is_not(engine, monkeypatch):
+    deep: list[object] = []
+    for _ in range(60):
+        deep = [deep]
+    found = [{"memory": "tea", "metadata": {"x": deep}}, {"memory": "milk"}]
+    report = engine.import_(io.StringIO(json.dumps(found)))
+    assert (report.imported, report.skipped) == ({"records": 1}, {"records: cannot be stored": 1})
+
+    def full(*_, **__):
+        raise StorageFullError("The disk is full.")
+
+    monkeypatch.setattr(engine._indexer, "put_with", full)
+    with pytest.raises(StorageFullError):
+        engine.import_(io.StringIO(json.dumps([{"memory": "rum"}])))
 
 
 def test_memories_of_several_users_go_to_nobody_else(engine):

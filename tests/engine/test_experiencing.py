@@ -1,8 +1,6 @@
 """The engine's experiences: its database, clock and actor."""
 
-from langchain_memengine.types import (
-    Actor,
-)
+from langchain_memengine.types import Actor
 from tests.fakes.clock import FixedClock
 from tests.fakes.engines import make_engine
 

@@ -137,6 +137,17 @@ def test_what_is_beside_the_words_stays(engine):
     assert texts(engine.search("tea milk", 1, actor=ALICE)) == ["## 12:00 — talk\n\n- tea\n- milk"]
 
 
+def test_a_chroma_folder_that_cannot_be_removed_is_told(engine, monkeypatch):
+    folder = engine.root / ".memengine" / "chroma"
+    folder.mkdir()
+    monkeypatch.setattr("langchain_memengine.engine.erasing.remove", lambda path: None)
+    beyond = engine.forget([engine.remember(SECRET).id]).out_of_reach
+    assert beyond[0] == f"Vectors in {folder}, which could not be removed: remove it."
+    monkeypatch.undo()
+    assert engine.forget([engine.remember(SECRET).id]).out_of_reach == BEYOND
+    assert not folder.exists()
+
+
 def test_vectors_on_a_server_that_this_engine_does_not_ask_are_told(tmp_path):
     with make_engine(
         tmp_path,

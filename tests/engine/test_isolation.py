@@ -3,13 +3,11 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from langchain_core.runnables import RunnableConfig
 
-from langchain_memengine.errors import NotFoundError
+from langchain_memengine.errors import NotFoundError, ScopeError
 from langchain_memengine.faces.retriever import MemEngineRetriever
-from langchain_memengine.types import (
-    Actor,
-    Filter,
-)
+from langchain_memengine.types import Actor, Filter
 from langchain_memengine.workspace.layout import slug
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine, texts, write
@@ -66,13 +64,14 @@ def test_nothing_of_another_user_is_in_any_answer(engine, users, query):
     assert {hit.owner for hit in recalled.hits} <= {"", slug(mine.user_id)}
     assert mark(theirs.user_id) not in recalled.pinned
     retriever = MemEngineRetriever(engine=engine, k=50)
-    for documents in (
-        retriever.invoke(query, user_id=mine.user_id),
-        retriever.invoke(query, {"configurable": {"user_id": mine.user_id}}),
-    ):
-        assert [document.id for document in documents] == [
-            hit.id for hit in engine.search(query, 50, actor=mine).hits
-        ]
+    expected = [hit.id for hit in engine.search(query, 50, actor=mine).hits]
+    assert [one.id for one in retriever.invoke(query, user_id=mine.user_id)] == expected
+    of_run: RunnableConfig = {"configurable": {"user_id": mine.user_id}}
+    if mine.user_id:
+        assert [one.id for one in retriever.invoke(query, of_run)] == expected
+    else:
+        with pytest.raises(ScopeError, match="is empty"):
+            retriever.invoke(query, of_run)
 
 
 def test_users_do_not_influence_each_others_scores():

@@ -1,5 +1,6 @@
 """Facts learnt in the background: from own words, once, revised, by person and branch."""
 
+import io
 from datetime import timedelta
 
 import pytest
@@ -12,12 +13,8 @@ from langchain_memengine.errors import ChatModelError, ConfigurationError, Unkno
 from langchain_memengine.faces.nodes import summarization_node
 from langchain_memengine.jobs.reports import JobsReport
 from langchain_memengine.storage.job_values import JobContext
-from langchain_memengine.storage.schema import (
-    jobs as job_table,
-)
-from langchain_memengine.types import (
-    Actor,
-)
+from langchain_memengine.storage.schema import jobs as job_table
+from langchain_memengine.types import Actor
 from tests.fakes.archives import MemoryArchive
 from tests.fakes.chat_models import ScriptedChatModel
 from tests.fakes.clock import START, FixedClock
@@ -416,3 +413,23 @@ def test_model_without_a_key_fails_the_job_and_not_the_engine(monkeypatch):
     with make_engine(chat_model="openai:gpt-5-mini", clock=FixedClock()) as engine:
         learn(engine, "I like tea")
         assert "OPENAI_API_KEY" in (engine.jobs()[0].error or "")
+
+
+def test_what_an_abandoned_branch_learnt_stays_hidden_after_an_export(engine):
+    def committed(head, text):
+        said = [HumanMessage(text, id=text)]
+        update = engine.archive.commit("t", head, "archive", said, owner="", now=engine.now())
+        return join_heads(head, update)
+
+    left = committed("", "left")
+    learn(engine, "I like tea", thread_id="t", head=left)
+    right = committed("", "right")
+    learn(engine, "I like rum", thread_id="t", head=right)
+    assert told(engine) == ["User likes rum."]
+    export = io.StringIO()
+    engine.export(export, actor=ANN)
+    assert "left" not in export.getvalue()  # what the conversation keeps is not hers alone
+    with make_engine() as other:
+        other.import_(io.StringIO(export.getvalue()), actor=ANN)
+        assert told(other) == ["User likes rum."]
+        assert told(other, head=left) == ["User likes tea."]

@@ -10,9 +10,7 @@ import pytest
 from langchain_memengine.config import MemEngineConfig
 from langchain_memengine.engine.memory_engine import MemoryEngine
 from langchain_memengine.errors import ConfigurationError, StorageError
-from langchain_memengine.types import (
-    Actor,
-)
+from langchain_memengine.types import Actor
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine, texts, write
 
@@ -55,11 +53,13 @@ def test_arguments_of_open_come_before_the_settings(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["what?", "100%41", "a#b", "line\nbreak", "-rf", " 名前 "])
-def test_root_of_any_name_holds_its_own_database(tmp_path, name):
+def test_root_of_any_name_holds_its_own_databases(tmp_path, name):
     write(tmp_path / name, "a.md", "tea")
     with make_engine(tmp_path / name) as engine:
         assert texts(engine.search("tea")) == ["tea"]
-        assert (tmp_path / name / ".memengine/memory.sqlite").exists()
+        engine.graph.add_triples([("Ann", "drinks", "tea")])
+        for file in ("memory.sqlite", "kg.sqlite"):
+            assert (tmp_path / name / ".memengine" / file).exists()
     assert [path.name for path in tmp_path.iterdir()] == [name]
     with make_engine(tmp_path / name, read_only=True) as engine:
         assert texts(engine.search("tea")) == ["tea"]

@@ -20,9 +20,7 @@ from hypothesis.stateful import (
 )
 
 from langchain_memengine.conversation.lineage import join_heads
-from langchain_memengine.types import (
-    Actor,
-)
+from langchain_memengine.types import Actor
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine, texts, write
 

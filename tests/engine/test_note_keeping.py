@@ -110,6 +110,14 @@ def test_files_are_listed_memory_first_dailies_newest_first(engine):
     assert engine.list_files("bob") == ["users/bob/daily/2026-05-20.md"]
 
 
+def test_what_no_file_and_no_table_holds_does_not_keep_a_note_from_being_written(engine):
+    engine.append_daily("build", "tea \ud800 at\0 four")
+    (hit,) = engine.search("tea four").hits
+    assert hit.text == engine.read_daily(START.date()).strip()
+    hit.text.encode()
+    assert "\0" not in hit.text
+
+
 def test_notes_are_indexed_files(engine):
     engine.append_daily("note", "tea")
     report = engine.sync()

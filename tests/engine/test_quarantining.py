@@ -9,9 +9,7 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_memengine.errors import ConfigurationError, NotFoundError, ScopeError, StorageError
 from langchain_memengine.storage import quarantines
 from langchain_memengine.storage.graph_values import Entity, GraphCounts, Relation
-from langchain_memengine.types import (
-    Actor,
-)
+from langchain_memengine.types import Actor
 from tests.fakes.clock import START
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine, texts, write

@@ -3,9 +3,7 @@
 import pytest
 
 from langchain_memengine.errors import ConfigurationError
-from langchain_memengine.types import (
-    Actor,
-)
+from langchain_memengine.types import Actor
 from langchain_memengine.workspace.blank_memory import BLANK_MEMORY
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine, write

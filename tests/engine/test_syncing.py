@@ -5,16 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from langchain_memengine.answers import (
-    FileProblem,
-)
+from langchain_memengine.answers import FileProblem
 from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.retrieval import sources
 from langchain_memengine.storage import sqlite
 from langchain_memengine.storage.column_types import KeyLimit
-from langchain_memengine.types import (
-    Actor,
-)
+from langchain_memengine.types import Actor
 from tests.fakes.clock import START, FixedClock
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine, texts, write

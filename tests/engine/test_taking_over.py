@@ -115,6 +115,14 @@ def test_forgetting_removes_what_an_engine_that_ended_left_in_chroma(tmp_path):
         assert not (tmp_path / RECEIPT).parent.exists()
 
 
+def test_the_doctor_looks_into_what_nobody_keeps_any_more(tmp_path):
+    first, second = engine_of(tmp_path), engine_of(tmp_path)
+    assert "another process" in second.doctor()["chroma"].found
+    first.close()
+    with second:
+        assert second.doctor()["chroma"].found.startswith("not filled")
+
+
 def test_a_chroma_that_is_ahead_of_the_database_is_not_taken_over(tmp_path):
     """Somebody put an older database in its place by hand."""
     with engine_of(tmp_path) as first:

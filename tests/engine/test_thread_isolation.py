@@ -11,9 +11,7 @@ from langchain_memengine.conversation.compaction import CompactionLimits
 from langchain_memengine.errors import NotFoundError
 from langchain_memengine.faces.nodes import flush_node, summarization_node
 from langchain_memengine.faces.retriever import MemEngineRetriever
-from langchain_memengine.types import (
-    Actor,
-)
+from langchain_memengine.types import Actor
 from tests.fakes.engines import make_engine
 from tests.fakes.graphs import chat_graph, config
 

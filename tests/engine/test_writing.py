@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 from langchain_core.documents import Document
 
 from langchain_memengine.errors import ConfigurationError, ScopeError
-from langchain_memengine.types import (
-    Actor,
-)
+from langchain_memengine.types import Actor
 from tests.fakes.clock import START
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine, texts

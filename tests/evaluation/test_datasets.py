@@ -141,6 +141,9 @@ def test_musique_names_a_passage_that_the_corpus_lacks(load, tmp_path):
     (tmp_path / "m_corpus.json").write_text('[{"title": "A", "text": "On A."}]')
     with pytest.raises(ConfigurationError, match=r"\[0\]\.paragraphs\[0\] .* lacks it: 'B'"):
         load(MUSIQUE, "musique", name="m.json")
+    unanswered = [{"question": "Who?", "paragraphs": [paragraph("A", False)]}]
+    with pytest.raises(ConfigurationError, match=r"\[0\] has no paragraph that is_supporting"):
+        load(unanswered, "musique", name="m.json")
 
 
 def test_limit_takes_the_first_questions_of_each_collection(load):
@@ -190,6 +193,12 @@ def test_a_place_outside_the_documents_is_refused(load, place):
     broken = {**LOCOMO, "queries": [{"q": "?", "rel": [place], "cat": 1}]}
     with pytest.raises(ConfigurationError, match=r"\[0\]\.queries\[0\]\.rel\[0\] is "):
         load([broken], "locomo")
+
+
+def test_cranfield_with_a_grade_that_no_float_holds_is_refused(load):
+    huge = {"docs": {"1": "a"}, "queries": {"1": "a"}, "qrels": {"1": {"1": 10**400}}}
+    with pytest.raises(ConfigurationError, match=r"qrels\.1\.1 is too large a number"):
+        load(huge, "cranfield")
 
 
 def test_cranfield_without_any_answer_is_refused(load):

@@ -245,6 +245,23 @@ def test_a_memory_is_asked_with_the_graph_it_has():
     )
 
 
+def test_a_graph_of_names_is_made_where_nobody_extracted_one():
+    told = (
+        NewDocument("the office of Anna is near the desk of Bert.", {}, "a"),
+        NewDocument("nobody likes whales but Bert.", {}, "b"),
+        NewDocument("Green tea at noon.", {}, "c"),
+    )
+    asked = dataset(JudgedQuestion("office of Anna", {"a": 1.0, "b": 1.0}), documents=told)
+    found = evaluate(asked, graph="names")
+    assert (found.overall.system["recall@2"], found.overall.baselines["no graph"]["recall@2"]) == (
+        1,
+        0.5,
+    )
+    assert found.degraded == ()
+
+
 def test_documents_without_a_graph_cannot_be_followed():
     with pytest.raises(ConfigurationError, match="brings no graph"):
         evaluate(dataset(TEA), graph=True)
+    with make_engine() as engine, pytest.raises(ConfigurationError, match="no documents whose"):
+        evaluate(dataset(TEA, documents=()), engine=engine, graph="names")

@@ -10,9 +10,7 @@ from langchain_tests.integration_tests.indexer import (
 
 from langchain_memengine.errors import ConfigurationError, ScopeError
 from langchain_memengine.faces.document_index import MemEngineDocumentIndex
-from langchain_memengine.types import (
-    Actor,
-)
+from langchain_memengine.types import Actor
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine
 
@@ -133,6 +131,16 @@ def test_a_quarantined_document_is_not_given_back_and_can_be_deleted(documents, 
     engine.quarantine(["a"])
     assert [one.id for one in documents.get(["a", "b"])] == ["b"]
     assert documents.delete(["a"])["num_deleted"] == 1
+
+
+def test_of_documents_with_one_id_the_last_counts_in_every_respect(documents):
+    answer = documents.upsert([Document("tea", id="a"), Document("milk", id="a")])
+    assert answer == {"succeeded": ["a"], "failed": []}
+    assert [one.page_content for one in documents.get(["a"])] == ["milk"]
+    answer = documents.upsert([Document("tea", id="a"), Document(" ", id="a")])
+    assert answer == {"succeeded": [], "failed": ["a"]}
+    assert documents.get(["a"]) == []
+    assert found(documents, "tea milk") == set()
 
 
 def test_blank_documents_fail_and_the_others_are_kept(documents):

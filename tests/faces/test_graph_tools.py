@@ -7,9 +7,7 @@ from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, ToolMessage
 
 from langchain_memengine import graph_tools
-from langchain_memengine.types import (
-    Actor,
-)
+from langchain_memengine.types import Actor
 from tests.fakes.engines import make_engine
 from tests.fakes.scripted_chat_model import ScriptedChatModel
 

@@ -11,6 +11,7 @@ from mcp.shared.exceptions import MCPError
 
 from langchain_memengine.errors import MissingDependencyError
 from langchain_memengine.faces.mcp_server import mcp_server
+from langchain_memengine.faces.model_memories import MAX_HITS
 from langchain_memengine.types import (
     Actor,
     Fact,
@@ -126,6 +127,13 @@ async def test_search_takes_a_number_and_a_place(engine, tmp_path):
     placed = await told(engine, "memory_search", query="kiln", path="*.md")
     assert placed.count("<memory ") == 1
     assert KILN in placed
+
+
+@pytest.mark.parametrize("tool", ["memory_search", "memory_recall"])
+async def test_one_answer_never_holds_the_whole_memory(engine, tool):
+    engine.add_texts([f"kiln {n}" for n in range(MAX_HITS + 5)])
+    text = await told(engine, tool, query="kiln", k=1_000_000)
+    assert text.count("<memory ") == MAX_HITS
 
 
 async def test_recall_has_pinned_facts_too(engine):

@@ -18,9 +18,7 @@ from langgraph.types import Command
 from langchain_memengine.conversation.compaction import CompactionLimits
 from langchain_memengine.errors import ConfigurationError, MissingDependencyError, StorageError
 from langchain_memengine.faces.middleware import MemoryMiddleware
-from langchain_memengine.types import (
-    Actor,
-)
+from langchain_memengine.types import Actor
 from tests.fakes.engines import make_engine, texts
 from tests.fakes.graphs import config, ids
 from tests.fakes.scripted_chat_model import ScriptedChatModel

@@ -14,9 +14,7 @@ from langgraph.types import Command, Overwrite, RetryPolicy, interrupt
 from langchain_memengine.conversation.compaction import CompactionLimits
 from langchain_memengine.errors import StorageError
 from langchain_memengine.faces.nodes import EVENT, MemoryState, flush_node, summarization_node
-from langchain_memengine.types import (
-    Actor,
-)
+from langchain_memengine.types import Actor
 from tests.fakes.archives import MemoryArchive
 from tests.fakes.chat_models import ScriptedChatModel
 from tests.fakes.engines import make_engine, texts

@@ -10,9 +10,7 @@ from langgraph.graph import START, StateGraph
 from langchain_memengine.errors import ConfigurationError, StorageError
 from langchain_memengine.faces.recall_node import RecallState, recall_node
 from langchain_memengine.retrieval.recall import Recalled
-from langchain_memengine.types import (
-    Actor,
-)
+from langchain_memengine.types import Actor
 from tests.fakes.engines import make_engine
 from tests.fakes.graphs import config
 

@@ -47,6 +47,16 @@ def test_without_scores_ranks_count():
     assert list(reranked([old(999, "old"), old(0, "new")])) == ["new", "old"]
 
 
+def test_numbers_beyond_all_measure_are_no_error():
+    documents = [
+        old(0, "huge", s=1, access_count=1e300),
+        old(0, "integer", s=1, access_count=10**400),
+        old(0, "score", s=10**400),
+    ]
+    scores = reranked(documents, score_key="s", access_bonus=0.01, access_cap=5)
+    assert scores == {"huge": 1.05, "integer": 1.0, "score": 0.0}
+
+
 def test_accesses_add_up_to_the_cap():
     documents = [
         old(0, "never", s=1), old(0, "thrice", s=1, access_count=3),

@@ -1,6 +1,7 @@
 """The engine behind LangChain's retriever interface."""
 
 from datetime import timedelta
+from types import SimpleNamespace
 
 import pytest
 from langchain_core.callbacks import BaseCallbackHandler
@@ -8,14 +9,13 @@ from langchain_core.documents import Document
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import ConfigurableField, RunnableLambda, RunnablePassthrough
 from langchain_core.tools import create_retriever_tool
+from langgraph.graph import StateGraph
 from pydantic import ValidationError
 
 from langchain_memengine import MemEngineRetriever
-from langchain_memengine.errors import ConfigurationError
+from langchain_memengine.errors import ConfigurationError, ScopeError
 from langchain_memengine.rankings import RANKINGS
-from langchain_memengine.types import (
-    Actor,
-)
+from langchain_memengine.types import Actor
 from tests.fakes.clock import START
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine, write
@@ -174,6 +174,29 @@ def test_user_of_the_config_is_known_inside_a_chain(retriever):
     chain = RunnableLambda(lambda query: retriever.invoke(query, k=1))
     found = chain.invoke("alice bob", {"configurable": {"user_id": "alice"}})
     assert contents(found) == ["tea of alice"]
+
+
+@pytest.mark.parametrize("context", [{"user_id": "alice"}, SimpleNamespace(user_id="alice")])
+async def test_in_a_graph_the_user_comes_from_the_runtime_context(retriever, context):
+    def look(state):
+        return {"found": contents(retriever.invoke("alice bob", k=1))}
+
+    async def alook(state):
+        return {"found": contents(await retriever.ainvoke("alice bob", k=1))}
+
+    for node in (look, alook):
+        graph = StateGraph(dict, context_schema=type(context)).add_node("look", node)
+        app = graph.set_entry_point("look").compile()
+        assert (await app.ainvoke({}, context=context))["found"] == ["tea of alice"]
+        bob = {"configurable": {"user_id": "bob"}}
+        assert (await app.ainvoke({}, bob, context=context))["found"] == ["tea of bob"]
+
+
+def test_a_user_without_a_name_is_refused(retriever):
+    nobody = {"configurable": {"user_id": ""}}
+    with pytest.raises(ScopeError, match="user_id of the run is empty"):
+        retriever.invoke("tea", nobody)
+    assert contents(retriever.invoke("alice", nobody, user_id="alice", k=1)) == ["tea of alice"]
 
 
 def test_own_user_keeps_the_rights_of_the_engines_actor(engine, retriever):

@@ -11,9 +11,7 @@ from langgraph.prebuilt import ToolNode
 
 from langchain_memengine.errors import ScopeError
 from langchain_memengine.faces.tools import memory_tools
-from langchain_memengine.types import (
-    Actor,
-)
+from langchain_memengine.types import Actor
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine, write
 

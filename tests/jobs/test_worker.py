@@ -14,9 +14,7 @@ from langchain_memengine.storage import job_rows, jobs, schedules
 from langchain_memengine.storage.database import Database
 from langchain_memengine.storage.job_values import BackOff, NewJob
 from langchain_memengine.storage.schedules import Schedule
-from langchain_memengine.storage.schema import (
-    jobs as job_table,
-)
+from langchain_memengine.storage.schema import jobs as job_table
 from tests.fakes.clock import START, FixedClock
 
 LOGGER = "langchain_memengine.jobs.worker"
@@ -251,6 +249,22 @@ def test_an_interrupt_gives_the_job_back_untried(database, worker_of):
     assert (get(database, num).state, get(database, num).attempts) == ("ready", 0)
 
 
+def test_an_interrupt_ends_the_worker_even_when_the_job_cannot_be_given_back(
+    database, worker_of, clock, monkeypatch, caplog
+):
+    def busy(_tx, _job):
+        raise StoreBusyError("another process writes")
+
+    num = put(database)
+    monkeypatch.setattr(jobs, "give_back", busy)
+    with pytest.raises(KeyboardInterrupt):
+        worker_of(failing(KeyboardInterrupt())).run_forever(threading.Event())
+    assert "comes back when its lease has run out" in caplog.text
+    clock.now += timedelta(seconds=30)
+    assert worker_of(no_work).run_until_idle() == JobsReport(done=1)
+    assert get(database, num).attempts == 2
+
+
 def test_a_job_that_killed_every_worker_is_reported_dead(database, worker_of, clock):
     dead = []
     num = put(database, max_attempts=1)
@@ -315,8 +329,10 @@ def test_a_schedule_that_cannot_be_read_does_not_hold_up_the_jobs(
     with database.write() as tx:
         tx.connection.execute(insert(schedules.schedules).values(row))
     put(database)
-    assert worker_of(no_work).run_until_idle() == JobsReport(done=1)
+    worker = worker_of(no_work)
+    assert worker.run_until_idle() == JobsReport(done=1)
     assert "schedules cannot be followed" in caplog.text
+    assert worker._seconds_to_next(2.0) == 2.0  # it is not tried ten times a second
 
 
 def test_old_jobs_are_cleared_away_now_and_then(database, worker_of, clock):

@@ -4,12 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 from langchain_memengine.knowledge.folding import old_logs, old_records, plan_fold
 from langchain_memengine.storage.record_values import MemoryRecord
-from langchain_memengine.types import (
-    Fact,
-)
-from langchain_memengine.workspace.entries import (
-    new_lines,
-)
+from langchain_memengine.types import Fact
+from langchain_memengine.workspace.entries import new_lines
 from langchain_memengine.workspace.renderings import rendered
 
 NOW = datetime(2026, 5, 19, tzinfo=UTC)

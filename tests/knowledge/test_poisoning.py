@@ -7,9 +7,7 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, Tool
 
 from langchain_memengine.conversation.summaries import previous_context
 from langchain_memengine.retrieval.recall import Recalled
-from langchain_memengine.types import (
-    Actor,
-)
+from langchain_memengine.types import Actor
 from tests.fakes.engines import make_engine
 from tests.fakes.facts import fact, learner
 

@@ -5,7 +5,12 @@ from langchain_core.messages import AIMessage
 from pydantic import BaseModel
 
 from langchain_memengine.errors import ChatModelError
-from langchain_memengine.models.reply_reading import UnreadableReplyError, read_reply, said_in
+from langchain_memengine.models.reply_reading import (
+    UnreadableReplyError,
+    json_in,
+    read_reply,
+    said_in,
+)
 
 
 class Entry(BaseModel):
@@ -35,8 +40,13 @@ def entries(answer):
         '[{"name": "a", "size": 1}, {"name": "b", "size": 2}]',
         '{"entries": [{"name": "a", "size": 1}, {"name": "b", "size": "2"}]}',
         WHOLE.replace('"r"', '"two\nlines"') + ' {"entries": []}',
+        f"From [1], [the second] {{and}} [2, 3]: {WHOLE}",
+        f"<think>{{not this}} <think> hm</think>{WHOLE}<think>",
     ],
-    ids=["plain", "in prose", "after thoughts", "only the list", "no reasoning", "line end"],
+    ids=[
+        *("plain", "in prose", "after thoughts", "only the list", "no reasoning", "line end"),
+        *("behind citations", "thoughts without an end"),
+    ],
 )
 def test_reply_is_found_in_what_stands_around_it(text):
     assert entries(text) == entries(AIMessage(text)) == [A, B]
@@ -83,6 +93,15 @@ def test_arguments_of_a_called_tool_are_its_words():
 def test_reply_of_no_use_says_what_is_wrong(text, problem):
     with pytest.raises(UnreadableReplyError, match=problem):
         read_reply(text, Listing)
+
+
+def test_a_list_of_texts_is_the_value_where_there_is_no_other():
+    assert json_in('so: ["Anna", "knows", "Bert"] and [1]') == ["Anna", "knows", "Bert"]
+
+
+def test_a_model_that_never_stops_thinking_takes_no_time():
+    with pytest.raises(UnreadableReplyError, match="no JSON object"):
+        read_reply("<think>" * 200_000, Listing)
 
 
 def test_problem_does_not_quote_the_reply():

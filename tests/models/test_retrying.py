@@ -4,6 +4,8 @@ import pytest
 
 from langchain_memengine.models.retrying import Retries
 
+NOW, LATER = "Thu, 01 Jan 2026 00:00:00 GMT", "Thu, 01 Jan 2026 00:00:30 GMT"
+
 
 class StatusError(Exception):
     def __init__(self, status, headers=None):
@@ -20,6 +22,11 @@ class StatusError(Exception):
         (StatusError(500), 4, 0, None),  # the last try
         (StatusError(429, {"Retry-After": "30"}), 1, 0, 30.0),
         (StatusError(429, {"Retry-After": "30"}), 1, 91, None),  # beyond the deadline
+        (StatusError(429, {"retry-after": "²"}), 1, 0, 0.5),  # a digit, and no number
+        (StatusError(429, {"Retry-After": LATER, "Date": NOW}), 1, 0, 30.0),
+        (StatusError(429, {"Retry-After": LATER}), 1, 0, 0.5),  # no clock to measure it with
+        (StatusError(429, {"Retry-After": NOW, "Date": LATER}), 1, 0, 0.0),
+        (StatusError(429, {"Retry-After": f"{LATER[:-3]}+{'9' * 30}", "Date": NOW}), 1, 0, 0.5),
         (StatusError(401), 1, 0, None),
         (TimeoutError(), 1, 0, 0.5),
         (KeyError("x"), 1, 0, None),

@@ -1,11 +1,9 @@
-"""The graph leg: the walk by hand, and questions that need two memories joined."""
+"""The graph leg: questions that need two memories joined."""
 
 from contextlib import contextmanager
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from langchain_core.documents import Document
 
 from langchain_memengine.errors import ConfigurationError
@@ -14,13 +12,14 @@ from langchain_memengine.graph.documents import GraphDocument
 from langchain_memengine.rankings import RANKINGS
 from langchain_memengine.retrieval import graph_leg, visibility
 from langchain_memengine.retrieval.fusion import Candidates
-from langchain_memengine.retrieval.graph_leg import nearness, walk
+from langchain_memengine.retrieval.graph_leg import GraphQuery, nearness
 from langchain_memengine.storage.graph_values import Entity, Relation, entity_id
 from langchain_memengine.types import (
     LOCAL_ADMIN,
     Actor,
     Filter,
 )
+from tests.fakes.clock import START
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine, texts
 
@@ -37,6 +36,9 @@ TRIPLES = {
 }
 
 
+READABLE = visibility.readable_partitions(LOCAL_ADMIN)
+
+
 @pytest.fixture(params=[None, FakeEmbeddings()])
 def engine(request):
     with make_engine(embeddings=request.param) as engine:
@@ -44,32 +46,6 @@ def engine(request):
         for evidence, triples in TRIPLES.items():
             engine.graph.add_triples(triples, evidence=evidence)
         yield engine
-
-
-def test_a_walk_of_one_step_by_hand(monkeypatch):
-    monkeypatch.setattr(graph_leg, "_STEPS", 1)
-    # 0 - 1 with weight 1, 0 - 2 with weight 3; always from 0, 0.8 goes on: a quarter of it to 1.
-    visits = walk(np.array([[0, 1], [0, 2]]), np.array([1.0, 3.0]), np.array([2.0, 0.0, 0.0]))
-    assert visits == pytest.approx([0.2, 0.2, 0.6])
-
-
-def test_a_walk_from_nowhere_visits_nothing():
-    assert walk(np.array([[0, 1]]), np.array([1.0]), np.zeros(2)).tolist() == [0.0, 0.0]
-    nowhere = np.zeros((0, 2), np.int64)
-    assert walk(nowhere, np.zeros(0), np.array([1.0])) == pytest.approx([0.2])
-
-
-@given(
-    st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=12),
-    st.lists(st.floats(0, 9), min_size=6, max_size=6),
-)
-def test_a_walk_visits_only_what_its_starts_lead_to(pairs, starts):
-    visits = walk(np.array(pairs), np.ones(len(pairs)), np.array(starts))
-    reached = {node for node in range(6) if starts[node] > 0}
-    for _ in range(6):
-        reached |= {b for a, b in pairs if a in reached} | {a for a, b in pairs if b in reached}
-    assert visits.sum() <= 1 + 1e-9
-    assert {node for node in range(6) if visits[node] > 0} <= reached
 
 
 @pytest.mark.parametrize("ranking", sorted(RANKINGS))
@@ -96,6 +72,41 @@ def test_hops_bound_the_walk(engine):
         reached[hops] = {hit.text for hit in hits if hit.receipt.graph_rank}
     assert reached[1] == {MEMORIES["a"], MEMORIES["b"]}
     assert reached[2] == {MEMORIES["a"], MEMORIES["b"], "The shop sells tea."}
+
+
+def test_a_later_hop_goes_on_from_what_most_relations_led_to(engine, monkeypatch):
+    monkeypatch.setattr(graph_leg, "MAX_FRONTIER", 1)
+    engine.graph.add_triples([("Anna", "greets", "Carl"), ("Anna", "likes", "Carl")])
+    for one, text in (("e", "Carl sells tea."), ("f", "Anna met Ed, who sells rice.")):
+        engine.add_texts([text], ids=[one])
+    engine.graph.add_triples([("Carl", "sells", "tea")], evidence="e")
+    engine.graph.add_triples([("Ed", "sells", "rice")], evidence="f")
+    engine.graph.add_triples([("Anna", "met", "Ed")])
+    (anna,), _ = engine._searcher._graph.named("Anna", READABLE, by_vector=False)
+    query = GraphQuery("Anna", 2, READABLE, START, (anna,), 6)
+    with engine.graph._store.get().read() as tx:
+        rows = engine._searcher._graph._rows(tx, tx, query, [anna])
+    # Two relations lead to Carl and one to each of Bert and Ed: only Carl's are followed.
+    assert [(row.hop, row.type) for row in sorted(rows, key=lambda row: (row.hop, row.type))] == [
+        (0, "greets"),
+        (0, "likes"),
+        (0, "met"),
+        (0, "shares an office with"),
+        (1, "sells"),
+    ]
+    assert rows[-1].target == entity_id("tea")
+
+
+def test_whom_everybody_speaks_of_leads_nowhere():
+    said = [f"{word} is what Ann says" for word in ("tea", "rain", "snow", "wind", "fog", "sun")]
+    with make_engine() as engine:
+        engine.add_texts([*said, "Ann plays chess"], ids=list("abcdefg"))
+        for one, text in zip("abcdef", said, strict=True):
+            engine.graph.add_triples([("Ann", "says", text.split()[0])], evidence=one)
+        joined = engine.search("does Ann play chess", 9, graph_hops=2)
+        assert texts(joined)[0] == "Ann plays chess"
+        assert joined.hits[0].receipt.graph_rank is None
+        assert {hit.receipt.graph_rank for hit in joined.hits[1:]} != {None}
 
 
 def test_the_ranking_may_ask_for_it_and_a_weight_of_0_only_adds_candidates(engine):
@@ -126,6 +137,18 @@ def test_filters_and_owners_hold_for_the_graph_too(engine):
 def test_a_forgotten_memory_is_no_way_any_more(engine):
     engine.delete(["a"])
     assert MEMORIES["b"] not in texts(engine.search("Anna", graph_hops=2))
+
+
+def test_what_is_quarantined_is_no_way_until_it_is_released(engine):
+    engine.add_texts(["Bert owes Anna."], ids=["e"])
+    engine.graph.add_triples([("Bert", "owes", "Anna")], evidence="e")
+    engine.quarantine(["a", "e"])
+    led = {hit.text: hit.receipt.graph_rank for hit in engine.search("Anna", graph_hops=2).hits}
+    assert led.get(MEMORIES["b"]) is None
+    engine.graph.add_triples([("Anna", "trusts", "Bert")])  # that, nobody set aside
+    assert engine.search("Anna", graph_hops=2).hits[0].text == MEMORIES["b"]
+    engine.release(["a"])
+    assert set(texts(engine.search("Anna", graph_hops=2))) == {MEMORIES["a"], MEMORIES["b"]}
 
 
 def test_a_memory_that_another_process_deleted_is_no_way_either(tmp_path):

@@ -51,6 +51,8 @@ def opening(open_one: Opener, *, apart_by: str = "") -> Iterator[Opener]:
         opened.append(open_one(**given))
         return opened[-1]
 
-    yield opener
-    for database in opened:
-        database.close()
+    try:
+        yield opener
+    finally:
+        for database in opened:
+            database.close()

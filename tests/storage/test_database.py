@@ -39,7 +39,7 @@ def test_times_come_back_to_the_millisecond(moment):
 
 
 def test_read_only_makes_no_file(path):
-    with pytest.raises(StorageError, match=r"store\.sqlite and read_only"):
+    with pytest.raises(StorageError, match=r"store\.sqlite, and who only reads makes none"):
         open_store(path, read_only=True)
     assert not path.exists()
 
@@ -84,11 +84,13 @@ def test_a_closed_store_leaves_one_file(path):
     assert [entry.name for entry in path.parent.iterdir()] == ["store.sqlite"]
 
 
-def test_a_view_that_outlives_its_store_keeps_no_file_open(path):
+@pytest.mark.parametrize("begin", ["read", "write"])
+def test_what_a_thread_still_does_when_others_close_leaves_no_connection(path, begin):
     database = open_store(path)
-    with database.write() as tx:
-        tx.set_meta("key", "value")
-    with database.read() as tx:
+    with getattr(database, begin)() as tx:
+        tx.counters()
+        connection = tx.connection.connection.dbapi_connection
         database.close()
-        assert tx.get_meta("key") == "value"
-    assert [entry.name for entry in path.parent.iterdir()] == ["store.sqlite"]
+        connection.execute("SELECT 1")
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        connection.execute("SELECT 1")

@@ -44,6 +44,44 @@ def test_a_short_text_goes_only_where_it_stands_alone():
     assert (erasure.holds(" Tea\n"), erasure.holds("more tea")) == (True, False)
 
 
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "- tea <!-- a --> <!-- b -->",
+        "1. tea (chat (no, the note)) <!-- a -->",
+        "tea (",
+        "tea )",
+        "tea <!-- a",
+        "<!-- tea -->",
+        "(tea)",
+    ],
+)
+def test_of_an_entry_only_its_source_and_comments_are_left_aside(entry):
+    markdown = f"- milk\n{entry}\n"
+    is_tea = entry.startswith("- tea")
+    assert Erasure(["tea"]).erase(markdown) == ("- milk\n" if is_tea else markdown)
+
+
+def test_words_are_taken_where_the_fewest_paragraphs_hold_them():
+    said = "one two three\n\nfour five six"
+    markdown = f"one two three\n\nzero\n\none two three\n\n{said}\n\nfour five six\n"
+    left = "one two three\n\nzero\n\none two three\n\nfour five six\n"
+    assert Erasure([said]).erase(markdown) == "one two three\n\nzero\n\n"
+    assert Erasure([said]).erase(left) == "one two three\n\nzero\n\n"
+
+
+@pytest.mark.parametrize(
+    "line", ["- " + "<!--" * 100_000, "- a" + " " * 500_000 + "b", "<!---->" * 100_000 + "x"]
+)
+def test_no_line_takes_long(line):
+    assert Erasure([HIDDEN]).erase(f"{line}\n") == f"{line}\n"
+
+
+def test_a_long_log_loses_only_its_entry():
+    log = "".join(f"entry {number} of a long log\n\n" for number in range(20_000))
+    assert Erasure([HIDDEN, "entry 9 of a log"]).erase(f"{log}{HIDDEN}\n\nend\n") == f"{log}end\n"
+
+
 def test_json_is_looked_through_as_it_reads():
     erasure = Erasure(["Ключ лежит под ковром"])
     assert erasure.is_in_json(r'{"a": [1, {"b": "так: ' + "Ключ\\nлежит под ковром" + '."}]}')

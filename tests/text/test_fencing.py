@@ -22,7 +22,8 @@ def test_tags_of_fences_are_defused(name, shape):
     "tag",
     [
         "\uff1c/memory>", "\u2039memory>", "<\u200b/\u2060memory>", "<mem\u00adory>",
-        "<\uff4demory>",
+        "<\uff4demory>", "<\ufe0fmemory>", "<m\u034femory>", "</\u3164memory>",
+        "<m" + "\u200b" * 99 + "emory>", "<" + " " * 99 + "\uff0f" + "\n" * 99 + "memory>",
         "<system>", "</ SYSTEM >", "<user role='x'>", "<assistant>", "<tool_result>", "<tool-use>",
         "<function_calls>", "<|im_start|>", "< |eot_id|>", "<\uff5cUser\uff5c>",
     ],

@@ -89,6 +89,12 @@ def test_chains_that_bite_their_tail_end():
     assert [t.text for t in export.texts] == ["y", "x"]
 
 
+def test_a_long_conversation_takes_no_long():
+    mapping = {str(n): node(str(n - 1), "user", "x") for n in range(10_000)}
+    export = read_export([{"mapping": mapping, "current_node": "9999"}])
+    assert len(export.texts) == 10_000
+
+
 @pytest.mark.parametrize("value", [None, 7, "text", {}, {"a": 1}, [1], [{"a": 1}], {"data": "x"}])
 def test_anything_else_is_no_export(value):
     assert read_export(value) is None

@@ -10,7 +10,14 @@ GRAPH = {"a": (), "b": ("a",), "c": ("a",), "d": ("b",), "e": ("b", "c")}
 
 @pytest.mark.parametrize(
     ("head", "heads"),
-    [("", ()), ("a", ("a",)), ("b+a", ("b", "a")), ("a+b+a", ("a", "b")), ("+a+", ("a",))],
+    [
+        ("", ()),
+        ("a", ("a",)),
+        ("b+a", ("b", "a")),
+        ("a+b+a", ("a", "b")),
+        ("+a+", ("a",)),
+        ("a\ud800+\0", ("a\ufffd",)),
+    ],
 )
 def test_heads_are_split_each_once(head, heads):
     assert split_heads(head) == heads

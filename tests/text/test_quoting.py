@@ -166,3 +166,9 @@ def test_key_of_a_name_ignores_case_and_joiners():
 )
 def test_no_message_takes_long(text):
     own_words(text)
+
+
+@pytest.mark.parametrize("long", ["a" * 20_000, "a." * 10_000, "a-" * 10_000, "1" * 20_000])
+def test_no_fact_takes_long(long):
+    assert rests_on(f"User likes {long}", f"I like {long}")
+    assert not rests_on("User likes a1", long)

@@ -91,6 +91,10 @@ def test_a_secret_across_the_cut_goes():
     assert "sk-proj" not in redacted_text(text)
 
 
+def test_a_number_that_python_does_not_spell_out_is_cut():
+    assert redacted([16**5000]) == ["0x1" + "0" * (MAX_CHARS - 4) + "…"]
+
+
 def test_values_that_json_does_not_know_become_text():
     assert redacted({"when": b"raw", "none": None, "n": 1.5, "big": 2**2000 % 7}) == {
         "when": "b'raw'",

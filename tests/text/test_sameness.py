@@ -67,6 +67,11 @@ def test_similarity_is_the_share_of_common_shingles():
     assert similarity((), ()) == 1.0
 
 
+@pytest.mark.parametrize("text", ["." * 200_000 + "a", '"' * 200_000, "*." * 100_000 + "a"])
+def test_no_text_takes_long(text):
+    assert says_all(sentences(text), sentences(text))
+
+
 @given(st.text(), st.text())
 def test_any_text_says_all_it_says_and_order_of_two_does_not_matter(one, other):
     first, second = sentences(one), sentences(other)

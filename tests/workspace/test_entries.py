@@ -17,6 +17,7 @@ from langchain_memengine.workspace.entries import (
     fact_hash,
 )
 from langchain_memengine.workspace.notes import DiskNotes
+from langchain_memengine.workspace.renderings import without_rendered
 
 NOW = datetime(2026, 5, 19, 14, 5, tzinfo=UTC)
 NAIVE = NOW.replace(tzinfo=None)
@@ -121,6 +122,12 @@ def test_a_task_summary_is_overwritten(notes):
         workspace.write_task_summary("fix-login", "Fix\r\nlogin", "Done.") == "tasks/fix-login.md"
     )
     assert notes.read("tasks/fix-login.md") == "# Fix login\n\nDone.\n"
+
+
+def test_a_task_summary_is_never_taken_for_the_rendering_of_a_record(notes):
+    body = "<!-- record:r -->\nquoted\n<!-- /record:r -->"
+    name = Workspace(notes).write_task_summary("t", "T", body)
+    assert "quoted" in without_rendered(notes.read(name))
 
 
 def test_a_hostile_task_id_stays_in_its_folder(notes):

@@ -14,15 +14,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from langchain_memengine.answers import (
-    FileProblem,
-)
+from langchain_memengine.answers import FileProblem
 from langchain_memengine.errors import ConfigurationError, StorageError, StorageFullError
 from langchain_memengine.workspace import durable, files
 from langchain_memengine.workspace.files import (
     FileStat,
     UnreadableFileError,
-    append_text,
     read_text,
     scan,
     update_text,
@@ -183,6 +180,14 @@ def test_scan_prunes_excluded_folders_at_any_depth(tmp_path):
         put(tmp_path, name)
     assert found(tmp_path) == ["Dist/a.md", "my_node_modules/a.md"]
     assert found(tmp_path, exclude=["node_modules", "Dist/"]) == ["my_node_modules/a.md"]
+
+
+def test_a_slash_in_front_of_a_pattern_means_the_root(tmp_path):
+    for name in ("private/a.md", "x/private/b.md", "draft.md", "x/draft.md"):
+        put(tmp_path, name)
+    assert found(tmp_path, exclude=["/private/**", "/draft.md"]) == ["x/draft.md", "x/private/b.md"]
+    assert found(tmp_path, exclude=["/private"]) == ["draft.md", "x/draft.md", "x/private/b.md"]
+    assert found(tmp_path, include=["/x/*.md"], exclude=[]) == ["x/draft.md"]
 
 
 def test_scan_does_not_enter_an_excluded_folder(tmp_path, monkeypatch):
@@ -497,6 +502,24 @@ def test_write_keeps_the_permissions_of_the_old_file(tmp_path):
     assert path.stat().st_mode & 0o777 == 0o640
 
 
+@posix_only
+def test_no_word_of_a_private_file_is_ever_in_one_that_others_may_read(tmp_path, monkeypatch):
+    path = put(tmp_path, "a.md")
+    path.chmod(0o600)
+    modes = []
+    flush = os.fsync
+
+    def watched(descriptor):
+        status = os.fstat(descriptor)
+        if stat.S_ISREG(status.st_mode):
+            modes.append(stat.S_IMODE(status.st_mode))
+        flush(descriptor)
+
+    monkeypatch.setattr(durable.os, "fsync", watched)
+    write_atomic(path, "secret")
+    assert modes == [0o600]
+
+
 def test_written_text_can_always_be_read_again(tmp_path):
     write_atomic(tmp_path / "a.md", "a\0b \udcff")
     assert read_text(tmp_path, "a.md", 1000).text == "a\ufffdb \\udcff"
@@ -653,14 +676,14 @@ def test_an_error_in_a_change_frees_the_lock(tmp_path):
     path = put(tmp_path, "a.md", b"old")
     with pytest.raises(ZeroDivisionError):
         update_text(path, lambda _: str(1 / 0), lock=tmp_path / "lock")
-    append_text(path, " and new", lock=tmp_path / "lock")
+    update_text(path, lambda old: old + " and new", lock=tmp_path / "lock")
     assert path.read_text() == "old and new"
 
 
 def test_threads_that_append_lose_nothing(tmp_path):
     path, lock = tmp_path / "a.md", tmp_path / "lock"
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda n: append_text(path, f"{n}\n", lock=lock), range(40)))
+        list(pool.map(lambda n: update_text(path, lambda old: f"{old}{n}\n", lock=lock), range(40)))
     assert sorted(map(int, path.read_text().split())) == list(range(40))
 
 

@@ -20,17 +20,18 @@ _COUNTS = ("indexed", "unchanged", "removed", "chunks", "embedded", "reused", "p
 
 
 def index_sheets(report: IndexReport) -> tuple[Sheet, ...]:
-    """Return what a sync did, and the files that were left out."""
+    """Return what a sync did, and the files that were left out, or are not trusted."""
     title = "What a sync would do" if report.dry_run else "What the sync did"
     counts = [(name, str(getattr(report, name))) for name in _COUNTS]
     problems = chain(
         ((one, "skipped") for one in report.skipped), ((one, "failed") for one in report.failed)
     )
-    rows = [(kind, Words(one.path), Words(one.reason)) for one, kind in problems]
+    left_out = [(kind, Words(one.path), Words(one.reason)) for one, kind in problems]
+    odd = [("", Words(one.path), Words(one.reason)) for one in report.suspicious]
     done = Sheet(title, ("", ""), tuple(counts), warnings=report.degraded)
-    if not rows:
-        return (done,)
-    return done, table(f"Left out: {len(rows)}", ("", "file", "reason"), rows)
+    tables = (("Left out", left_out), ("Indexed, and not trusted", odd))
+    columns = ("", "file", "reason")
+    return done, *(table(f"{told}: {len(rows)}", columns, rows) for told, rows in tables if rows)
 
 
 def stats_sheets(stats: Stats) -> tuple[Sheet, ...]:

@@ -22,9 +22,7 @@ from langchain_memengine.faces.lab.knobs import KNOBS, Knob, as_code, ranking_of
 from langchain_memengine.faces.lab.rank_flow import rank_flow
 from langchain_memengine.rankings import RANKINGS, Ranking
 from langchain_memengine.text.printable import clean_line
-from langchain_memengine.types import (
-    Actor,
-)
+from langchain_memengine.types import Actor
 
 _EXPECTED = 5
 _CHOICE_CHARS = 60
@@ -150,12 +148,10 @@ class RankingLab:
     def _refresh(self, _change: object = None) -> None:
         if self._is_quiet:
             return
-        try:
-            comparison = self.comparison
-        except MemEngineError as error:  # a widget's caller would never see it
-            silent = Sheet("The memory did not answer.", warnings=(str(error),))
-            self.table.value = html([silent])
-            return
+        with _failures_in(self.table):
+            self._show(self.comparison)
+
+    def _show(self, comparison: Comparison) -> None:
         self.table.value = html([comparison_sheet(comparison)])
         self.flow.value = rank_flow(
             {name: comparison.ranks(name) for name in comparison.results},
@@ -169,9 +165,10 @@ class RankingLab:
     def _expect(self, _change: object = None) -> None:
         """Look for the memory that somebody expected, and explain that one."""
         words = self.expected.value.strip()
-        hits = self._engine.search(words, _EXPECTED, actor=self._actor).hits
-        self._wanted = {hit.id: hit for hit in hits}
-        self._offer(hits[0].id if hits else None)
+        with _failures_in(self.reason):
+            hits = self._engine.search(words, _EXPECTED, actor=self._actor).hits
+            self._wanted = {hit.id: hit for hit in hits}
+            self._offer(hits[0].id if hits else None)
 
     def _offer(self, chosen: str | None) -> None:
         """Offer to explain what was expected and all that was found; choose this, or the first."""
@@ -185,7 +182,8 @@ class RankingLab:
         if self._is_quiet:
             return
         chosen = self.memory.value
-        self.reason.value = show(self.explain(chosen)).html if chosen else ""
+        with _failures_in(self.reason):
+            self.reason.value = show(self.explain(chosen)).html if chosen else ""
 
     @contextmanager
     def _quiet(self) -> Iterator[None]:
@@ -195,6 +193,16 @@ class RankingLab:
             yield
         finally:
             self._is_quiet = False
+
+
+@contextmanager
+def _failures_in(place: Any) -> Iterator[None]:
+    """Show there why the memory did not answer: a widget's caller would never see it."""
+    try:
+        yield
+    except MemEngineError as error:
+        silent = Sheet("The memory did not answer.", warnings=(str(error),))
+        place.value = html([silent])
 
 
 def _slider(widgets: Any, knob: Knob) -> Any:

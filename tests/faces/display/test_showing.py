@@ -84,7 +84,11 @@ def every_value(text):
         SearchResult((hit,), (text,)),
         Recalled(text, (hit,), (text,)),
         Explanation("0123456789", found=False, reason=text),
-        IndexReport(skipped=(FileProblem(text, text),), degraded=(text,)),
+        IndexReport(
+            skipped=(FileProblem(text, text),),
+            suspicious=(FileProblem(text, text),),
+            degraded=(text,),
+        ),
         Stats(1, 2, 3, text, 4),
         CompactionResult((HumanMessage(text),), text, (message,), 9, 5, over_limit=True, note=text),
         ConsolidationReport(
@@ -263,6 +267,9 @@ def test_a_sync_shows_counts_and_what_was_left_out():
     assert "Left out: 1" in told
     assert re.search(r"skipped +a\.md +binary", told)
     assert "Left out" not in printed(IndexReport())
+    odd = printed(IndexReport(suspicious=(FileProblem("b.md", "It gives instructions."),)))
+    assert "Indexed, and not trusted: 1" in odd
+    assert re.search(r"b\.md +It gives instructions\.", odd)
     assert printed(IndexReport(dry_run=True)).startswith("What a sync would do")
 
 

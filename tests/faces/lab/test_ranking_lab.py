@@ -126,6 +126,8 @@ def test_a_memory_that_fails_says_so_in_the_place_of_the_table(engine):
     lab.knobs["k"].value = 2
     assert "The memory did not answer." in lab.table.value
     assert "was closed" in lab.table.value
+    lab.expected.value = "rum"
+    assert "was closed" in lab.reason.value
 
 
 def test_the_lab_asks_as_its_actor(engine):

@@ -1,0 +1,24 @@
+"""Parts of source URIs, which are keys of tables: bounded, and nobody's meets another's."""
+
+from __future__ import annotations
+
+import hashlib
+from urllib.parse import quote
+
+MAX_PART_CHARS = 255
+"""With two parts and a commit's id a URI fits into the shortest key, that of MySQL."""
+
+_HASH_DIGITS = 32
+
+
+def uri_part(text: str) -> str:
+    """Return a text as a part of a URI, of at most 255 characters.
+
+    One that is longer when it is quoted, as three Chinese letters are 27 characters, is cut and
+    ends with ``~`` and a hash of all of it.
+    """
+    quoted = quote(text, safe="", errors="surrogatepass")
+    if len(quoted) <= MAX_PART_CHARS:
+        return quoted
+    digest = hashlib.sha256(quoted.encode()).hexdigest()[:_HASH_DIGITS]
+    return f"{quoted[: MAX_PART_CHARS - _HASH_DIGITS - 1]}~{digest}"
