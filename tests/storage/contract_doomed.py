@@ -2,6 +2,8 @@
 
 from datetime import timedelta
 
+from sqlalchemy import event
+
 from langchain_memengine.storage import chunks, doomed, messages
 from langchain_memengine.storage.doomed import Selection
 from langchain_memengine.storage.messages import StoredMessage
@@ -51,6 +53,10 @@ class DoomedContract:
         with database.read() as tx:
             found = doomed.select_rows(tx, Selection(sources=tuple(sources)), "record:")
             assert len(found.messages) == len(found.chunks) == MANY
+            asked = []
+            event.listen(tx.connection, "before_cursor_execute", lambda *sent: asked.append(sent))
+            assert len(doomed.chunks_of_messages(tx, found.messages)) == MANY
+            assert len(asked) < 10  # three batches of keys, then the conversation once
             old = doomed.old_archive(tx, LATER, ["anna"])
             assert {message.key for message in old.messages} == {m.key for m in found.messages}
             assert sorted(chunk.source for chunk in old.chunks) == sorted(sources)
