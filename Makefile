@@ -115,7 +115,7 @@ $(DEMO_STAMP): pyproject.toml constraints.txt
 		"$(PYTHON)" -m venv --without-pip "$(VENV)" && \
 		"$(PYTHON)" -m pip --python "$(BIN)/python" install --quiet --disable-pip-version-check pip; \
 	fi
-	$(call with_dots,$(INSTALL) -e .)
+	$(call with_dots,$(INSTALL) -e '.[agents]')
 	@touch $@
 
 $(STAMP): $(DEMO_STAMP)

@@ -9,10 +9,12 @@ import json
 import os
 import tomllib
 from collections.abc import Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic_core import ErrorDetails
 
 from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.rankings import RANKINGS, Ranking, ranking_named
@@ -201,12 +203,21 @@ def load_config(root: Path | None = None, **arguments: Any) -> MemEngineConfig:
         return MemEngineConfig.model_validate(settings)
     except ValidationError as error:
         problems = "; ".join(
-            f"{'.'.join(map(str, e['loc']))}: {e['msg'].removeprefix('Value error, ')}"
+            f"{'.'.join(map(str, e['loc']))}: {_problem(e)}"
             for e in error.errors(include_url=False)
         )
         raise ConfigurationError(
             f"The settings cannot work. {problems.removesuffix('.')}."
         ) from error
+
+
+def _problem(error: ErrorDetails) -> str:
+    """Return what is wrong with one setting; of an unknown one, what may have been meant."""
+    if error["type"] != "extra_forbidden":
+        return error["msg"].removeprefix("Value error, ")
+    fields = Ranking.model_fields if len(error["loc"]) > 1 else MemEngineConfig.model_fields
+    near = get_close_matches(str(error["loc"][-1]), fields, n=1)
+    return "There is no such setting" + (f", but there is '{near[0]}'" if near else "")
 
 
 def _from_file(root: Path | None) -> dict[str, Any]:

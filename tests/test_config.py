@@ -92,6 +92,23 @@ def test_setting_that_cannot_work_is_named(settings, named):
     assert named in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"languag": "german"}, "languag: There is no such setting, but there is 'language'."),
+        ({"zzz": 1}, "zzz: There is no such setting."),
+        (
+            {"ranking": {"name": "x", "method": "rrf", "rrf_kk": 9}},
+            "ranking.rrf_kk: There is no such setting, but there is 'rrf_k'.",
+        ),
+    ],
+)
+def test_setting_with_a_typing_error_is_told_what_it_may_have_been(settings, told):
+    with pytest.raises(ConfigurationError) as caught:
+        load_config(**settings)
+    assert str(caught.value) == f"The settings cannot work. {told}"
+
+
 def test_every_wrong_setting_is_named_at_once():
     with pytest.raises(ConfigurationError) as caught:
         load_config(bm25_b=2, min_cosine=2, nonsense=1)

@@ -3,6 +3,7 @@
 import ast
 import json
 import re
+import tomllib
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -29,6 +30,23 @@ def test_readme_leads_with_the_two_set_up_commands():
 def test_readme_names_only_targets_that_exist():
     named = [target for (target,) in commands("README.md", "make")]
     assert [name for name in named if not re.search(rf"^{name}:", MAKEFILE, re.MULTILINE)] == []
+
+
+def test_make_demo_installs_what_the_blocks_of_the_readme_import():
+    project = tomllib.loads(read("pyproject.toml"))["project"]
+    (extras,) = re.findall(
+        r"\$\(INSTALL\) -e '?\.(?:\[(.*?)\])?'?\)\n\t@touch \$@\n\n\$\(STAMP\)", MAKEFILE
+    )
+    wanted = project["dependencies"] + [
+        one
+        for extra in extras.split(",")
+        if extra
+        for one in project["optional-dependencies"][extra]
+    ]
+    installed = {project["name"], *(re.split(r"[\[<>=~ ]", one)[0] for one in wanted)}
+    text = "\n".join(blocks("README.md", "python"))
+    imported = set(re.findall(r"^(?:from|import) (\w+)", text, re.MULTILINE))
+    assert {name.replace("_", "-") for name in imported} <= installed
 
 
 def test_python_blocks_of_the_readme_run_in_order(somewhere, capsys):

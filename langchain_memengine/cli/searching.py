@@ -74,7 +74,7 @@ def explain(  # noqa: PLR0913  # every parameter is an option of the command
         typer.Argument(
             metavar="ID",
             help="What to explain: the id of a text, the path of a file, "
-            "or the digits behind a hit.",
+            "the place of a hit, or the digits behind it.",
         ),
     ],
     *,

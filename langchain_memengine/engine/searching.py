@@ -113,9 +113,10 @@ class Searching(SyncingFirst):
 
         Args:
             query: What is asked.
-            chunk_id: The id that a text or a record was added with, the path of a file, or the id
-                of a hit, of which a beginning that no other has is enough. Of a memory of several
-                chunks the one that stands highest is explained.
+            chunk_id: The id that a text or a record was added with, the path of a file, the place
+                of a hit (``path:start-end``), or the id of a hit, of which a beginning that no
+                other has is enough. Of a memory of several chunks the one that stands highest is
+                explained.
             k: Hits, at most; default: the ranking's own.
             ranking: A preset's name or a ranking of your own; default: the config's.
             filter: What may be returned; a plain mapping is a filter on metadata.

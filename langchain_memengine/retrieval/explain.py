@@ -30,7 +30,7 @@ def explain(
         database: Where it is stored.
         searcher: Who answers.
         query: What is asked.
-        name: A chunk's id, or the beginning of it, or a file's path.
+        name: A chunk's id, or the beginning of it, a file's path, or the place of a chunk.
         sources: URIs of the texts and records that the name may also mean. Of a memory of several
             chunks the one that stands highest is explained.
 
@@ -85,7 +85,19 @@ def _meant(
     tx: Transaction, query: Query, name: str, sources: Sequence[str]
 ) -> Sequence[StoredChunk]:
     found = name and stored_chunks.of_memory(tx, sources, path=name, partitions=query.partitions)
-    return found or [stored_chunks.by_id(tx, name.lower(), partitions=query.partitions)]
+    return (
+        found
+        or _at_place(tx, query, name)
+        or [stored_chunks.by_id(tx, name.lower(), partitions=query.partitions)]
+    )
+
+
+def _at_place(tx: Transaction, query: Query, place: str) -> Sequence[StoredChunk]:
+    memory, _, _ = place.rpartition(":")
+    if not memory:
+        return []
+    found = stored_chunks.of_memory(tx, [memory], path=memory, partitions=query.partitions)
+    return [chunk for chunk in found if chunk.location == place]
 
 
 def _why_hidden(stored: StoredChunk, everything: RankedView, aside: frozenset[str]) -> str | None:

@@ -163,6 +163,34 @@ def test_chunk_of_another_user_is_as_unknown_as_any(engine):
         engine.explain("tea", secret, actor=Actor("bob"))
 
 
+def test_the_place_that_a_hit_shows_names_it(engine):
+    hit = engine.search("milk").hits[0]
+    assert engine.explain("tea milk", hit.location).chunk_id == hit.id
+
+
+def test_a_place_in_a_file_names_the_chunk_that_stands_there(tmp_path):
+    (tmp_path / "n.md").write_text("# Tea\n\nIt is green.\n\n# Kiln\n\nIt is hot.\n", "utf-8")
+    with make_engine(root=tmp_path, chunk_tokens=16, overlap_tokens=0) as engine:
+        engine.sync()
+        kiln = engine.search("kiln").hits[0]
+        assert kiln.location == "n.md:5-7"
+        assert engine.explain("tea", "n.md:5-7").chunk_id == kiln.id
+
+
+@pytest.mark.parametrize("place", ["doc:/a:2-9", "doc:/zzz:1-1", ":1-1", "1-1"])
+def test_place_where_nothing_stands_is_unknown(engine, place):
+    with pytest.raises(NotFoundError, match="There is no memory with the id"):
+        engine.explain("tea", place)
+
+
+def test_place_of_another_users_memory_is_unknown(engine):
+    engine.add_texts(["secret tea"], actor=Actor("alice"))
+    secret = engine.search("secret", actor=Actor("alice")).hits[0].location
+    assert engine.explain("tea", secret, actor=Actor("alice")).chunk_id
+    with pytest.raises(NotFoundError):
+        engine.explain("tea", secret, actor=Actor("bob"))
+
+
 def test_deleted_chunk_is_unknown(engine):
     tea = id_of(engine, "milk")
     engine.delete(["a"])
