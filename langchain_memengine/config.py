@@ -127,7 +127,7 @@ class MemEngineConfig(BaseModel):
         description="`auto`: exact up to `exact_max_chunks` and for filtered queries, else Chroma.",
     )
     exact_max_chunks: int = Field(
-        30_000, ge=0, description="Measured: below, exact is the faster one."
+        100_000, ge=0, description="Measured: up to there, exact is the faster one."
     )
     min_cosine: float | None = Field(
         None,
