@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -40,6 +41,7 @@ BEGIN_READ = "BEGIN"
 KEY_LIMIT: KeyLimit | None = None
 
 _MAX_PROBLEMS = 5
+_RETRY_SECONDS = 0.005
 _DRIVER = "sqlite+memengine"
 _compiled: LRUCache[Any, Compiled] = LRUCache(1000)
 """What SQLAlchemy made of statements, for all databases of this process."""
@@ -107,10 +109,10 @@ def connect(url: URL, *, busy_timeout_ms: int, read_only: bool) -> Engine:
         pragmas += (
             ["query_only = ON"] if read_only else ["synchronous = FULL", "secure_delete = ON"]
         )
-        if not (read_only or is_in_memory(url)):
-            pragmas.append("journal_mode = WAL")
         for pragma in pragmas:
             connection.execute(f"PRAGMA {pragma}")
+        if not (read_only or is_in_memory(url)):
+            _write_ahead(connection, busy_timeout_ms)
 
     @event.listens_for(engine, "begin")
     def _on_begin(connection: Connection) -> None:
@@ -120,6 +122,24 @@ def connect(url: URL, *, busy_timeout_ms: int, read_only: bool) -> Engine:
             connection.exec_driver_sql("BEGIN IMMEDIATE")
 
     return engine
+
+
+def _write_ahead(connection: sqlite3.Connection, busy_timeout_ms: int) -> None:
+    """Let a file have a write-ahead log, which it keeps.
+
+    SQLite itself does not wait for another connection that makes the same change to a new file.
+    """
+    ends = time.monotonic() + busy_timeout_ms / 1000
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            is_busy = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+            if not is_busy or time.monotonic() >= ends:
+                raise
+            time.sleep(_RETRY_SECONDS)
+        else:
+            return
 
 
 def reader(engine: Engine) -> Connection:
