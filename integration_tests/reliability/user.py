@@ -68,7 +68,7 @@ class User:
         self.engine: MemoryEngine = open_engine(root, **settings)
         try:
             self.engine.sync()
-        except BaseException:
+        except BaseException:  # nobody will close a user that was not made
             self.engine.close()
             raise
 

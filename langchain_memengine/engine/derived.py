@@ -72,7 +72,7 @@ class DerivedFiles:
                 folder = layout.state_dir / INDEX_DIR
                 self.snapshots = Snapshots(folder, self._origin(epoch), writes=self.are_ours)
             self.chroma = self._chroma_parts(epoch)
-        except BaseException:
+        except BaseException:  # nobody will close what was not made: it keeps no lock
             self.release()
             raise
 
@@ -105,12 +105,13 @@ class DerivedFiles:
                 return False
             try:
                 epoch = self._epoch()
-                self.chroma = self.chroma or self._chroma_parts(epoch)
+                chroma = self.chroma or self._chroma_parts(epoch)
                 if self.snapshots is not None:
                     self.snapshots.write_from_now_on(self._origin(epoch))
-            except BaseException:
+            except BaseException:  # an interrupt, too, leaves the lock to others
                 self.lock.release()
                 raise
+            self.chroma = chroma
         return True
 
     def close_chroma(self) -> None:
