@@ -89,7 +89,7 @@ def visits(
 
 
 def walk(ends: Ints, weights: Floats, starts: Floats) -> Floats:
-    """Return how often a random walk with restarts often each node; the sum is 1 at most.
+    """Return how often a random walk with restarts visits each node; the sum is 1 at most.
 
     Args:
         ends: Edges, shape (m, 2), walked either way.
