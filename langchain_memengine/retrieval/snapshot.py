@@ -28,7 +28,7 @@ from pydantic import BaseModel, ConfigDict
 
 from langchain_memengine.errors import StorageError
 from langchain_memengine.retrieval import array_files
-from langchain_memengine.retrieval.derived_files import remove
+from langchain_memengine.retrieval.derived_files import clear, remove
 from langchain_memengine.retrieval.partition import Partition, Standing
 from langchain_memengine.storage.change_counters import Counters
 from langchain_memengine.workspace.durable import make_folder, sync_folder
@@ -259,10 +259,13 @@ class Snapshots:
             self._kept[partition.key] = _Extent.of(partition)
         return partition
 
-    def discard(self, key: str) -> None:
-        """Remove the snapshot of a partition, also that of the process that maintains them."""
-        remove(folder_of(self._folder, key))
+    def discard(self, key: str) -> str | None:
+        """Remove the snapshot of a partition, also that of the process that maintains them.
+
+        Returns what is left of it, in words.
+        """
         self._kept.pop(key, None)
+        return clear(folder_of(self._folder, key), "Words and vectors")
 
     def save(self, partition: Partition) -> None:
         """Write a partition if this process may and the snapshot on disk is far from it.
