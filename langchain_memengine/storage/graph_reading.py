@@ -8,7 +8,7 @@ evidence that is not to be believed: what nothing else is called, or speaks of, 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
 from typing import Any
@@ -76,11 +76,7 @@ def entities(
     tx: Transaction, ids: Sequence[str], *, partitions: Sequence[str], aside: Collection[str] = ()
 ) -> dict[str, Entity]:
     """Return entities by id, under the names that these partitions know."""
-    names: dict[str, dict[str, Counter[str]]] = {}
-    for one, key, name, times in _names(tx, ids, partitions, aside):
-        names.setdefault(one, {}).setdefault(key, Counter())[name] += times
-    types = dict(rows_of(tx, TYPES, [one for one in ids if one in names]))
-    return {one: _entity(one, types[one], names[one]) for one in ids if one in names}
+    return _called(tx, ids, _names(tx, ids, partitions, aside))
 
 
 def search_names(
@@ -228,8 +224,10 @@ def named_by(tx: Transaction, evidence: Sequence[str], *, partitions: Sequence[s
 def told_by(
     tx: Transaction, evidence_id: str, *, partitions: Sequence[str]
 ) -> tuple[list[Entity], list[Relation]]:
-    """Return the entities that one memory names, and the relations that it tells."""
-    known = entities(tx, named_by(tx, [evidence_id], partitions=partitions), partitions=partitions)
+    """Return the entities that one memory names, as it calls them, and the relations it tells."""
+    ids = named_by(tx, [evidence_id], partitions=partitions)
+    spoken = rows_of(tx, SPOKEN, ids, partitions=list(partitions))
+    known = _called(tx, ids, [(*name, 1) for *name, one in spoken if one == evidence_id])
     read = tx.connection.execute(
         select(*_ROW)
         .join(
@@ -247,6 +245,17 @@ def told_by(
         .order_by(graph_relations.c.id)
     )
     return list(known.values()), _relations(tx, [RelationRow(*row) for row in read], known)
+
+
+def _called(
+    tx: Transaction, ids: Sequence[str], names: Iterable[tuple[Any, ...]]
+) -> dict[str, Entity]:
+    """Return entities by id under names: (entity, key of a name, name, how often)."""
+    found: dict[str, dict[str, Counter[str]]] = {}
+    for one, key, name, times in names:
+        found.setdefault(one, {}).setdefault(key, Counter())[name] += times
+    types = dict(rows_of(tx, TYPES, [one for one in ids if one in found]))
+    return {one: _entity(one, types[one], found[one]) for one in ids if one in found}
 
 
 def _names(
