@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
+from langchain_memengine import given
 from langchain_memengine.answers import ForgetReport
 from langchain_memengine.engine.erasing import Erasing, unique
 from langchain_memengine.engine.forgotten_words import forgotten_by_thread, forgotten_words
@@ -119,9 +120,12 @@ class Forgetting(Erasing, Remembering):
             actor: Who cleans up.
 
         Raises:
+            ConfigurationError: ``archive_older_than`` is no time from 0 to 365,000 days.
             StorageError: A file or the database could not be written. Call it again.
         """
         self._require_writable()
+        if archive_older_than is not None:
+            given.age("archive_older_than", archive_older_than)
         actor = actor or self.actor
         places = _places_in_reach(actor)
         owners = None if places is None else tuple(owner for _, owner in places)
@@ -151,8 +155,8 @@ class Forgetting(Erasing, Remembering):
         owner: str | None,
         actor: Actor,
     ) -> Selection:
-        given = [one for one in (ids, source, thread, owner) if one is not None]
-        if len(given) != 1 or not given[0]:
+        named = [one for one in (ids, source, thread, owner) if one is not None]
+        if len(named) != 1 or not named[0]:
             raise ConfigurationError("Say what to forget: ids=, source=, thread= or owner=.")
         places = _places_in_reach(actor)
         if owner is not None and slug(owner) != slug(actor.user_id) and not actor.is_admin:

@@ -31,6 +31,9 @@ class ImportTally:
 
     def report(self) -> ImportReport:
         """Return the counts, without what did not occur."""
-        counts = (self.imported, self.unchanged, self.skipped)
-        told = ({k: n for k, n in one.items() if n} for one in counts)
-        return ImportReport(*told, {why: tuple(numbers) for why, numbers in self.lines.items()})
+        imported, unchanged, skipped = (
+            {kind: number for kind, number in one.items() if number}
+            for one in (self.imported, self.unchanged, self.skipped)
+        )
+        lines = {why: tuple(numbers) for why, numbers in self.lines.items()}
+        return ImportReport(imported, unchanged, skipped, lines)
