@@ -18,7 +18,7 @@ from langchain_memengine.engine.remembering import Remembering
 from langchain_memengine.errors import ConfigurationError, NotFoundError, ScopeError
 from langchain_memengine.retrieval import documents, note_erasing, visibility
 from langchain_memengine.retrieval.record_chunks import record_source
-from langchain_memengine.storage import chunks, doomed, experiences, records
+from langchain_memengine.storage import chunks, doomed, experiences, records, tombstones
 from langchain_memengine.storage.chunk_values import partition_key
 from langchain_memengine.storage.database import Transaction
 from langchain_memengine.storage.doomed import Doomed, DoomedChunk, Selection
@@ -112,7 +112,8 @@ class Forgetting(Erasing, Remembering):
     ) -> ForgetReport:
         """Remove records whose time is over, and archived messages that are old enough.
 
-        An admin does so for all users, anybody else for themselves.
+        An admin does so for all users, anybody else for themselves. What the store notes of chunks
+        that were removed, for indexes that follow it, goes after 30 days.
 
         Args:
             archive_older_than: Age from which archived messages go, with their transcripts;
@@ -141,7 +142,12 @@ class Forgetting(Erasing, Remembering):
                 old = doomed.old_archive(tx, before, owners)
                 found = replace(found, messages=old.messages, chunks=[*found.chunks, *old.chunks])
         erased = note_erasing.remove_notes(self._notes, transcripts)
-        return self._remove(found, erased, Counter(), (), keep_history=True)
+        report = self._remove(found, erased, Counter(), (), keep_history=True)
+        is_left = True
+        while is_left:  # each in a transaction of its own: other writers wait for none too long
+            with self._database.write() as tx:
+                is_left = tombstones.prune(tx, now=now) > 0
+        return report
 
     async def aforget(self, ids: Sequence[str] | None = None, **options: Any) -> ForgetReport:
         """Forget without blocking the event loop; options as in :meth:`forget`."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from langchain_memengine.retrieval import documents, visibility
 from langchain_memengine.retrieval.name_index import NameIndex
 from langchain_memengine.retrieval.standing import silenced
-from langchain_memengine.storage import chunk_ids, graph, graph_meta, job_rows, jobs
+from langchain_memengine.storage import chunk_ids, graph, graph_meta, job_rows, jobs, tombstones
 from langchain_memengine.storage.chunk_values import partition_key
 from langchain_memengine.storage.database import Database
 from langchain_memengine.storage.graph_jobs import SYNC_KEY, skipped, sync_job
@@ -18,6 +19,7 @@ from langchain_memengine.types import (
 )
 
 _CHANGES = "changes"
+_CHUNK_ID = re.compile("[0-9a-f]{64}")
 
 
 class GraphFollowing:
@@ -62,13 +64,23 @@ class GraphFollowing:
             seen = int(graph_meta.get_meta(tx, _CHANGES) or 0)
         with self._state.read() as tx:
             changes = tx.counters().changes
-            gone = chunk_ids.removed_since(tx, seen) if changes != seen else []
+            gone = tombstones.removed_ids(tx, after_seq=seen) if changes != seen else []
         if changes == seen or database.read_only:
             return 0
+        if gone is None:
+            gone = self._not_stored(database)
         with database.write() as tx:
             heard = graph.forget_evidence(tx, gone)
             graph_meta.set_meta(tx, _CHANGES, str(changes))
         return heard
+
+    def _not_stored(self, database: Database) -> list[str]:
+        """Return the evidence that was a chunk, as its id shows, and is none of the store's now."""
+        with database.read() as tx:
+            told = [one for one in graph.evidence_ids(tx) if _CHUNK_ID.fullmatch(one)]
+        with self._state.read() as tx:
+            stored = {one for one, _ in chunk_ids.origins_of(tx, told)}
+        return [one for one in told if one not in stored]
 
     def forget_gone(self, chunk_ids_read: Sequence[str]) -> None:
         """Forget what chunks told that were deleted while they were read."""

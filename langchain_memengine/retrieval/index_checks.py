@@ -14,7 +14,7 @@ from langchain_memengine.retrieval.partitions import Partitions
 from langchain_memengine.retrieval.query import MAX_QUERY_CHARS
 from langchain_memengine.retrieval.search import MAX_QUERY_WORDS
 from langchain_memengine.retrieval.self_hits import SAME, spread
-from langchain_memengine.storage import embeddings, integrity
+from langchain_memengine.storage import chunks, embeddings, integrity
 from langchain_memengine.storage.database import Database, Transaction
 from langchain_memengine.text.words import WordSplitter
 
@@ -47,7 +47,7 @@ def _indexes(database: Database, embedding: EmbeddingCache, partitions: Partitio
         keys = integrity.partitions(tx)
         for key in keys:
             partition = partition_now(tx, partitions, key, model)
-            nums = integrity.nums(tx, key)
+            nums = chunks.nums(tx, key)
             vectors = embeddings.count_of_partition(tx, key, model) if model else 0
             found = (
                 partition.keyword.corpus_size,
@@ -75,7 +75,7 @@ def _self_hits(
         model = embedding.model(tx)
         for key in integrity.partitions(tx):
             partition = partition_now(tx, partitions, key, model)
-            sample = spread(integrity.nums(tx, key))
+            sample = spread(chunks.nums(tx, key))
             missed = [
                 *_missed_by_keyword(tx, partition, splitter, sample),
                 *(_missed_by_vector(tx, partition, sample, model) if model else ()),
@@ -114,6 +114,7 @@ def _missed_by_vector(
 
 
 def _rebuild(found: str, partitions: Partitions, keys: Sequence[str]) -> Finding:
-    return Finding(
-        "failed", found, "build them again from the database", partial(partitions.discard, keys)
-    )
+    def mend() -> None:
+        partitions.discard(keys)
+
+    return Finding("failed", found, "build them again from the database", mend)

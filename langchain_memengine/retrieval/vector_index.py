@@ -142,6 +142,8 @@ class ChromaIndex:
             change = change_since(tx, partition, model, after)
         try:
             with panics_as_errors():
+                if change is None:
+                    change = self._writer.difference(collection, partition, model)
                 return self._bring(collection, partition, model, change, is_over)
         except Exception as error:
             if not self._is_embedded and chroma_client.is_gone(error):
@@ -203,7 +205,7 @@ class ChromaIndex:
             return False
         with self._database.read() as tx:
             change = change_since(tx, partition, model, built.seq)
-        if len(change.gone) or len(change.nums):
+        if change is None or len(change.gone) or len(change.nums):
             return False
         with self._lock:
             if (partition, model) in self._built:  # nothing failed meanwhile

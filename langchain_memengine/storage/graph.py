@@ -10,7 +10,7 @@ from datetime import datetime
 from itertools import chain
 from typing import Any
 
-from sqlalchemy import Column, ColumnElement, Table, and_, delete, exists, func, select
+from sqlalchemy import Column, ColumnElement, Table, and_, delete, exists, func, select, union
 
 from langchain_memengine.storage import dialects, graph_vectors
 from langchain_memengine.storage.database import Transaction, to_ms
@@ -142,6 +142,15 @@ def extracted(
         for text_hash, evidence_id in rows:
             found.setdefault(text_hash, []).append(evidence_id)
     return found
+
+
+def evidence_ids(tx: Transaction) -> list[str]:
+    """Return the ids of all memories that the graph has heard of, sorted."""
+    each = (
+        select(table.c.evidence_id).where(table.c.store_id == tx.store_id)
+        for table in (graph_names, graph_extracted)
+    )
+    return sorted(tx.connection.execute(union(*each)).scalars())
 
 
 def counts(
