@@ -35,6 +35,7 @@ from langchain_memengine.storage.graph_statements import (
     NAMED_BY,
     NAMES,
     SPOKEN,
+    TOUCHING,
     TYPES,
     RelationRow,
 )
@@ -160,14 +161,15 @@ def rows_around(
     if hops < 1:
         return [], False
     found: dict[str, RelationRow] = {}
+    query, further = (TOUCHING, {}) if hops == 1 else (AROUND, {"hops": min(hops, MAX_HOPS)})
     read = rows_of(
         tx,
-        AROUND,
+        query,
         ids,
         partitions=list(partitions),
         at=to_ms(at),
-        hops=min(hops, MAX_HOPS),
         rows=max_relations + 1,
+        **further,
     )
     rows = sorted(map(RelationRow._make, read), key=lambda row: (row.hop, row.id))
     for row in rows:
