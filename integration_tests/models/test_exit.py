@@ -1,0 +1,47 @@
+"""A process that ends while a thread still embeds ends well."""
+
+import subprocess
+import sys
+from importlib.util import find_spec
+
+import pytest
+
+ROUNDS = 3
+
+SCRIPT = """
+import itertools, sys, threading
+from langchain_memengine.config import MemEngineConfig
+from langchain_memengine.engine.memory_engine import MemoryEngine
+
+engine = MemoryEngine.open(
+    None, embeddings=sys.argv[1], config=MemEngineConfig(worker_drain_seconds=0)
+)
+engine.add_texts(["tea"])
+busy = threading.Event()
+
+def embed():
+    for number in itertools.count():
+        engine._embedder.embed_texts([f"tea {i} " * 100 + str(number) for i in range(32)])
+        busy.set()
+
+threading.Thread(target=embed, daemon=True).start()
+busy.wait()
+if sys.argv[2] == "closed":
+    engine.close()
+"""
+
+
+@pytest.mark.parametrize("how", ["closed", "left open"])
+@pytest.mark.parametrize("embeddings", ["local", "local:minilm"])
+def test_the_end_of_a_process_aborts_no_embedder(embeddings, how):
+    if embeddings == "local:minilm" and find_spec("onnxruntime") is None:
+        pytest.skip("the extra minilm is not installed")
+    for _ in range(ROUNDS):
+        ended = subprocess.run(  # noqa: S603  # this Python, on the script above
+            [sys.executable, "-c", SCRIPT, embeddings, how],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert ended.returncode == 0, ended.stderr
