@@ -15,7 +15,8 @@ from langchain_memengine.retrieval.query import MAX_QUERY_CHARS
 from langchain_memengine.retrieval.search import MAX_QUERY_WORDS
 from langchain_memengine.retrieval.self_hits import SAME, spread
 from langchain_memengine.storage import embeddings, integrity
-from langchain_memengine.storage.database import Database, Transaction
+from langchain_memengine.storage.database import Database
+from langchain_memengine.storage.transaction import Transaction
 from langchain_memengine.text.words import WordSplitter
 
 
