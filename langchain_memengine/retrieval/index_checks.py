@@ -17,7 +17,8 @@ from langchain_memengine.retrieval.search import MAX_QUERY_WORDS
 from langchain_memengine.retrieval.self_hits import SAME, spread
 from langchain_memengine.retrieval.vector_matrix import NO_COSINE, VectorMatrix
 from langchain_memengine.storage import embeddings, integrity
-from langchain_memengine.storage.database import Database, Transaction
+from langchain_memengine.storage.database import Database
+from langchain_memengine.storage.transaction import Transaction
 from langchain_memengine.text.words import WordSplitter
 
 

@@ -28,9 +28,10 @@ from langchain_memengine.retrieval.sources import Source, TextChunks
 from langchain_memengine.retrieval.tally import Tally
 from langchain_memengine.retrieval.traffic import Traffic
 from langchain_memengine.storage import chunks, embeddings, files
-from langchain_memengine.storage.database import Database, Transaction
+from langchain_memengine.storage.database import Database
 from langchain_memengine.storage.files import IndexedFile
 from langchain_memengine.storage.job_values import Handler
+from langchain_memengine.storage.transaction import Transaction
 from langchain_memengine.types import Progress
 from langchain_memengine.workspace.files import FileStat
 

@@ -10,8 +10,10 @@ from sqlalchemy import Connection, Table, inspect, select
 from langchain_memengine.errors import SchemaVersionError, StorageError
 from langchain_memengine.storage import (
     conversation_schema,
+    experience_schema,
     hiding_schema,
     item_schema,
+    job_schema,
     quarantine_schema,
     schema,
     waiting_schema,
@@ -28,7 +30,7 @@ def m001_initial(connection: Connection) -> None:
 
 def m002_jobs(connection: Connection) -> None:
     """Create the queue of background work and its schedules."""
-    schema.metadata.create_all(connection, tables=schema.JOB_TABLES)
+    schema.metadata.create_all(connection, tables=job_schema.JOB_TABLES)
 
 
 def m003_conversations(connection: Connection) -> None:
@@ -40,7 +42,7 @@ def m003_conversations(connection: Connection) -> None:
 
 def m004_experiences(connection: Connection) -> None:
     """Create what agents learnt from their runs."""
-    schema.metadata.create_all(connection, tables=schema.EXPERIENCE_TABLES)
+    schema.metadata.create_all(connection, tables=experience_schema.EXPERIENCE_TABLES)
 
 
 def m006_limited_chunks(connection: Connection) -> None:

@@ -11,7 +11,8 @@ from langchain_memengine.retrieval.keyword_index import KeywordIndex
 from langchain_memengine.retrieval.partition import Partition
 from langchain_memengine.retrieval.view import View
 from langchain_memengine.storage import access, chunks, embeddings
-from langchain_memengine.storage.database import Database, to_ms
+from langchain_memengine.storage.database import Database
+from langchain_memengine.storage.times import to_ms
 from langchain_memengine.types import Provenance
 from tests.storage.contract import NOW, keep, piece
 
