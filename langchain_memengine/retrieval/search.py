@@ -157,7 +157,7 @@ class Searcher:
                 leg, problems = self._vectors.leg(view, vector, model, fetch_k, seen)
                 degraded += problems
             watch.lap("vector")
-            ranking = trusting(query.ranking, view, leg)
+            ranking = trusting(query.ranking, view, leg, vector)
             min_cosine = self._min_cosine(view, query)
 
             def fused(graph: legs.GraphScores | None = None) -> tuple[Candidates, Ints, Ranked]:

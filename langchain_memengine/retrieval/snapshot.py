@@ -34,7 +34,7 @@ from langchain_memengine.workspace.files import write_atomic
 
 logger = logging.getLogger(__name__)
 
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 """Raised with every change of the files' meaning, so that older ones are built again."""
 
 _MANIFEST = "manifest.json"
@@ -209,6 +209,8 @@ def _require_consistent(arrays: array_files.Arrays, texts: array_files.Texts) ->
     lengths = dict.fromkeys(_SLOT_ARRAYS, slots)
     lengths |= {"posting_starts": terms + 1, "frequencies": terms}
     lengths["posting_slots"] = lengths["posting_counts"] = int(arrays["posting_starts"][-1])
+    if "matrix" in arrays:
+        lengths |= dict.fromkeys(("matrix", "codes", "scales", "errors"), slots)
     wrong = [name for name, length in lengths.items() if len(arrays[name]) != length]
-    if wrong or ("matrix" in arrays and len(arrays["matrix"]) != slots):
-        raise ValueError(f"lengths do not fit together: {', '.join(wrong) or 'matrix'}")
+    if wrong:
+        raise ValueError(f"lengths do not fit together: {', '.join(wrong)}")
