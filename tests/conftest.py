@@ -10,7 +10,6 @@ from pytest_socket import disable_socket
 
 from tests.fakes import lean_imports  # noqa: F401  # before anything imports Chroma
 from tests.fakes.clock import FixedClock
-from tests.fakes.engines import make_engine
 
 # Contracts are no test modules: pytest must be told to explain their assertions.
 pytest.register_assert_rewrite(
@@ -37,6 +36,8 @@ def clock():
 
 @pytest.fixture
 def engine(clock):
+    from tests.fakes.engines import make_engine  # the process that hands tests out runs none
+
     with make_engine(clock=clock) as engine:
         yield engine
 

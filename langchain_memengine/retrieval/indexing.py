@@ -18,6 +18,7 @@ from langchain_memengine.retrieval.file_plan import (
     SourcePlan,
     SyncPlan,
     count_file,
+    count_plan,
     gone_files,
     is_unchanged,
     plan_files,
@@ -114,10 +115,7 @@ class Indexer:
         self._at_many += is_many
         try:
             for part in plan.parts:
-                tally.unchanged += part.files.unchanged
-                tally.skipped += part.files.skipped
-                tally.failed += part.files.failed
-                tally.removed += len(part.files.gone)
+                count_plan(part.files, tally)
                 if not dry_run:
                     self._remove(part.source, part.files.gone)
                 for batch in self._batches(part.source, part.files.stale, part.known, tally):
