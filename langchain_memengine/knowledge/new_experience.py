@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,6 +16,7 @@ from langchain_memengine.storage.experience_values import (
     Experience,
     ExperienceKind,
 )
+from langchain_memengine.text.digests import digest
 from langchain_memengine.text.sanitize import clean_metadata, clean_text
 
 MAX_NAME_CHARS = 255
@@ -173,4 +173,4 @@ def _identity(one: Experience) -> str:
     """Return the id: of a preference by what it is about, of anything else by all it tells."""
     content: list[Any] = [one.solution["key"]] if _signs(one) else [one.intent, one.solution]
     told = json.dumps([one.user, one.kind, *content], ensure_ascii=False, sort_keys=True)
-    return hashlib.sha256(told.encode()).hexdigest()[:32]
+    return digest(told)[:32]

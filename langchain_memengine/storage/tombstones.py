@@ -11,8 +11,9 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import RowMapping, delete, func, insert, select
 
-from langchain_memengine.storage.database import Transaction, to_ms
 from langchain_memengine.storage.schema import chunks, tombstones
+from langchain_memengine.storage.times import to_ms
+from langchain_memengine.storage.transaction import Transaction
 
 KEPT = timedelta(days=30)
 """How long followers may lag behind without comparing all that they hold."""

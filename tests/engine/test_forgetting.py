@@ -16,7 +16,7 @@ from langchain_memengine.errors import (
     StorageError,
 )
 from langchain_memengine.faces.store import MemEngineStore
-from langchain_memengine.retrieval import snapshot
+from langchain_memengine.retrieval import snapshot, snapshot_keeping
 from langchain_memengine.storage import job_rows, jobs
 from langchain_memengine.storage.chunk_values import SHARED_PARTITION
 from langchain_memengine.storage.job_values import NewJob
@@ -90,7 +90,7 @@ def test_nothing_is_left_anywhere(tmp_path, actor, vectors, monkeypatch):
 
 
 def forget_everything(engine, actor, monkeypatch):
-    monkeypatch.setattr("langchain_memengine.retrieval.snapshot.MIN_CHUNKS", 1)
+    monkeypatch.setattr("langchain_memengine.retrieval.snapshot_keeping.MIN_CHUNKS", 1)
     owner = "" if actor.is_admin else actor.user_id
     record = remember_everywhere(engine, actor, owner)
     engine.add_texts([f"tea {i}" for i in range(600)], actor=actor)
@@ -142,7 +142,7 @@ def test_what_is_beside_the_words_stays(engine):
 
 @pytest.mark.parametrize("vector_search", ["exact", "chroma"])
 def test_indexes_that_cannot_be_removed_are_told(tmp_path, monkeypatch, vector_search):
-    monkeypatch.setattr(snapshot, "MIN_CHUNKS", 1)
+    monkeypatch.setattr(snapshot_keeping, "MIN_CHUNKS", 1)
     with make_engine(tmp_path, embeddings=FakeEmbeddings(), vector_search="chroma") as engine:
         record = engine.remember(SECRET)
         engine.search(SECRET)
@@ -505,7 +505,7 @@ def test_vacuum_removes_what_is_over_and_an_old_archive(tmp_path):
 
 
 def test_an_engine_that_maintains_the_index_writes_no_forgotten_word_later(tmp_path, monkeypatch):
-    monkeypatch.setattr("langchain_memengine.retrieval.snapshot.MIN_CHUNKS", 1)
+    monkeypatch.setattr("langchain_memengine.retrieval.snapshot_keeping.MIN_CHUNKS", 1)
     root = tmp_path / "root"
     with make_engine(root) as holder:
         record = holder.remember(SECRET)

@@ -5,7 +5,7 @@ import logging
 import pytest
 
 from langchain_memengine.errors import NotFoundError
-from langchain_memengine.retrieval import snapshot
+from langchain_memengine.retrieval import snapshot_keeping
 from langchain_memengine.storage import tombstones
 from tests.fakes.clock import FixedClock
 from tests.fakes.embeddings import FakeEmbeddings
@@ -57,7 +57,7 @@ def test_an_engine_that_lags_behind_follows(tmp_path, clock):
 
 
 def test_an_index_on_disk_that_lags_behind_follows(tmp_path, clock, monkeypatch, caplog):
-    monkeypatch.setattr(snapshot, "MIN_CHUNKS", 1)
+    monkeypatch.setattr(snapshot_keeping, "MIN_CHUNKS", 1)
     with engine_of(tmp_path, clock, vector_search="exact") as engine:
         engine.add_texts(CORPUS, ids=IDS)
         engine.search("tea")
