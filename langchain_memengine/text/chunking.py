@@ -17,6 +17,7 @@ from itertools import pairwise
 from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.text.markdown import (
     HEADING_JOINER,
+    FrontMatter,
     Heading,
     fences,
     find_headings,
@@ -49,16 +50,19 @@ def chunk_markdown(
     *,
     source: str = "",
     split_on_headers: bool = True,
+    skip_front_matter: bool = False,
 ) -> list[Chunk]:
     """Cut a Markdown text into chunks.
 
     Args:
-        content: Any string. Front matter belongs to no chunk.
+        content: Any string.
         size_tokens: Estimated tokens of a chunk, never more.
         overlap_tokens: Estimated tokens repeated from the chunk before, at most.
         source: URI of the text, part of each id.
         split_on_headers: Whether a heading always begins a new chunk. A section with a body is
             never joined with another; a heading without one goes with its first sub-section.
+        skip_front_matter: Whether the YAML block that a file begins with belongs to no chunk. In
+            other texts, and where it is malformed, it is text like the rest.
 
     Returns:
         Chunks in the order of the text, none of them blank; together they hold every line that
@@ -73,7 +77,7 @@ def chunk_markdown(
             f"Chunks of {size_tokens} tokens cannot overlap by {overlap_tokens}. "
             "Set size_tokens to at least 1, and overlap_tokens from 0 to below it."
         )
-    cutter = _Cutter(content, size_tokens, overlap_tokens)
+    cutter = _Cutter(content, size_tokens, overlap_tokens, skip_front_matter=skip_front_matter)
     chunks: list[Chunk] = []
     ids: set[str] = set()
     for start, end, heading in cutter.spans(split_on_headers=split_on_headers):
@@ -120,14 +124,17 @@ class _Cutter:
     Weights are in quarter tokens, offsets in characters.
     """
 
-    def __init__(self, content: str, size_tokens: int, overlap_tokens: int) -> None:
+    def __init__(
+        self, content: str, size_tokens: int, overlap_tokens: int, *, skip_front_matter: bool
+    ) -> None:
         self.content = content
         self.size = size_tokens * QUARTERS
         self.overlap = overlap_tokens * QUARTERS
         self.step = self.size - self.overlap
         self.starts = line_starts(content)
         self.lines = split_lines(content)
-        self.body_line = front_matter(content).body_line
+        front = front_matter(content) if skip_front_matter else FrontMatter()
+        self.body_line = 1 if front.error else front.body_line  # what is unread is text
         self.fences = fences(self.lines, self.body_line)
         self.headings = find_headings(self.lines, self.fences, self.body_line)
         self.heading_lines = [heading.line for heading in self.headings]
