@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from functools import cache
 
 from langchain_memengine.errors import ConfigurationError
@@ -20,7 +21,7 @@ from langchain_memengine.text.stemming import (
     stemmer_of,
     stemmer_version,
 )
-from langchain_memengine.text.stopwords import STOP_WORDS, guess_language
+from langchain_memengine.text.stopwords import LATIN_LANGUAGES, STOP_WORDS, guess_language
 
 AUTO = "auto"
 NONE = "none"
@@ -47,7 +48,9 @@ _UNSPACED_ASTRAL = "\U0001b000-\U0001b16f\U00020000-\U0003ffff"
 _RUN = re.compile(f"[{_UNSPACED}{_UNSPACED_ASTRAL}]")
 
 # Han and Hangul characters are words by themselves: 猫, 집. A query of one must find it in a run.
-_SINGLE = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\U00020000-\U0003ffff]")
+_HAN = "\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003ffff"
+_SINGLE = re.compile(f"[{_HAN}\uac00-\ud7a3]")
+_LONE = re.compile(f"(?<![{_HAN}])[{_HAN}](?![{_HAN}])")
 
 # Classes that reach beyond the basic plane are five times slower: only for texts that need them.
 # What lies between (emoji) needs none.
@@ -124,7 +127,9 @@ class WordSplitter:
         """Return the words to look a text up by.
 
         As for an indexed text, but of a run of Han or Hangul only the pairs: its characters one
-        by one would match almost anything. A lone character still is looked up.
+        by one would match almost anything. A lone character still is looked up, also one that
+        stands between kana, and in ``"auto"`` a word as the texts of each language have it: a few
+        words do not tell theirs.
         """
         return self._words(_tokens(text), singles=False)
 
@@ -133,16 +138,28 @@ class WordSplitter:
         if singles:
             words = [word for token in tokens for word in lexicon[token]]
         else:
-            words = [word for token in tokens for word in _pairs(token) or lexicon[token]]
+            words = [word for token in tokens for word in self._asked(token, lexicon)]
         if tokens and not words:
             kept = {token: lexicon.forms(token, frozenset()) for token in set(tokens)}
             words = [word for token in tokens for word in kept[token]]
         return words
 
+    def _asked(self, token: str, lexicon: _Lexicon) -> Sequence[str]:
+        """Return the words that a token of a query asks for; none for a stop word."""
+        if pairs := _pairs(token):
+            return [*pairs, *_LONE.findall(token)]
+        words = lexicon[token]
+        if self.language != AUTO or not words:
+            return words
+        every = [words, *(self._lexicon_of(language)[token] for language in LATIN_LANGUAGES)]
+        return list(dict.fromkeys(word for forms in every for word in forms))
+
     def _lexicon(self, tokens: list[str]) -> _Lexicon:
-        language = self.language
-        if language == AUTO:
-            language = guess_language(tokens[:_WORDS_FOR_GUESS])
+        if self.language == AUTO:
+            return self._lexicon_of(guess_language(tokens[:_WORDS_FOR_GUESS]))
+        return self._lexicon_of(self.language)
+
+    def _lexicon_of(self, language: str) -> _Lexicon:
         if language not in self._lexicons:
             self._lexicons[language] = _Lexicon(language)
         return self._lexicons[language]
