@@ -127,6 +127,11 @@ class SqlArchive:
         self._write_transcript(commit, told, summary, owner)
         return head_update(commit)
 
+    def keeps(self, commit_id: str) -> bool:
+        """Return whether messages of a commit are there: none are once they are forgotten."""
+        with self._database.read() as tx:
+            return message_rows.has_archived(tx, commit_id)
+
     def restore(
         self,
         thread_id: str,
