@@ -26,7 +26,7 @@ from langchain_memengine.text.stopwords import LATIN_LANGUAGES, STOP_WORDS, gues
 AUTO = "auto"
 NONE = "none"
 
-SPLITTER_VERSION = 1
+SPLITTER_VERSION = 2
 """Raised with every change of the output, so that stored keyword indexes are rebuilt."""
 
 MAX_WORD_CHARS = 100
@@ -56,10 +56,18 @@ _LONE = re.compile(f"(?<![{_HAN}])[{_HAN}](?![{_HAN}])")
 # What lies between (emoji) needs none.
 _ASTRAL = re.compile("[\U00010a00-\U0001efff\U00020000-\U0003ffff\U000e0100-\U000e01ef]")
 
-# Joiners that stay in a word are dropped, so that both spellings match; look-alikes of the
-# apostrophe and the minus become one.
-_SAME = dict.fromkeys("\u00ad\u200c\u200d\u2060\ufeff", "") | {"’": "'", "ʼ": "'"}
-_SAME |= {"‐": "-", "−": "-"}
+# Pictures: emoji without their colours, and the signs they began with.
+_EMOJI = "\u2600-\u27bf\U0001f000-\U0001f3fa\U0001f400-\U0001faff"
+_HAS_EMOJI = re.compile(f"[{_EMOJI}]")
+
+# Joiners that stay in a word are dropped, so that both spellings match, and so are the points of
+# Hebrew, which most people leave out; look-alikes of the apostrophe and the minus become one, and
+# the digits of scripts that have their own become those of all others.
+_DROPPED = "\u00ad\u200c\u200d\u2060\ufeff" + "".join(map(chr, range(0x0591, 0x05BE))) + "\u05bf"
+_SAME = dict.fromkeys(_DROPPED + "\u05c1\u05c2\u05c4\u05c5\u05c7", "")
+_SAME |= {"’": "'", "ʼ": "'", "‐": "-", "−": "-", "\u05be": "-"}
+_ZEROS = "٠۰०০੦૦୦௦౦೦൦๐໐༠၀០"
+_SAME |= {chr(ord(zero) + digit): str(digit) for zero in _ZEROS for digit in range(10)}
 _SAME_CHARS = re.compile(f"[{''.join(_SAME)}]")
 _DOTTED_I = "i\u0307"  # what casefolding makes of the Turkish capital İ
 
@@ -72,6 +80,12 @@ _PATTERN = (
 )
 _ASCII_TOKEN = re.compile(_PATTERN.format(word=r"\w++"), re.ASCII)
 
+# getUserName, and not iPhone, JavaScript or LangChain: those are one word each.
+_CAMEL = re.compile(r"(?<![A-Za-z0-9])[a-z]{2,}(?:[A-Z][a-z0-9]*)+")
+_INNER_CAPITAL = re.compile(r"[A-Z](?<=[a-z][A-Z])")  # faster to look for, and few texts have one
+_HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+")
+_HYPHENATED = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+")
+
 _PLAIN = re.compile(r"[^\W_]+")
 _DIGIT = re.compile(r"\d")
 _SEGMENTS = re.compile(r":?[/\\]+")
@@ -83,10 +97,10 @@ class WordSplitter:
 
     Case, width and punctuation do not matter. Stop words are dropped and the rest is stemmed;
     a word in another script than the language's is treated as the language that script stands
-    for (Cyrillic as Russian, …). Identifiers (``user_id``, ``v1.2.3``, ``C++``, paths, ``-5``)
-    are kept whole, in front of their parts. Runs of Han, kana, Hangul, Thai and other unspaced
-    scripts become overlapping pairs of characters, followed by each Han or Hangul character;
-    a lone character stays as it is.
+    for (Cyrillic as Russian, …). Identifiers (``user_id``, ``getUserName``, ``v1.2.3``, ``C++``,
+    paths, ``-5``) are kept whole, in front of their parts, ``e-mail`` as ``email``. Runs of Han,
+    kana, Hangul, Thai and other unspaced scripts become overlapping pairs of characters, followed
+    by each Han or Hangul character; a lone character stays as it is.
 
     Args:
         language: A language of ``snowballstemmer``; ``"auto"`` to tell English, German, French,
@@ -197,6 +211,8 @@ class _Lexicon(dict[str, tuple[str, ...]]):
         parts = [
             self._stem(part[:MAX_WORD_CHARS]) for part in _parts(token) if part not in stop_words
         ]
+        if _HYPHENATED.fullmatch(token):
+            return [self._stem(token.replace("-", "")[:MAX_WORD_CHARS]), *parts]
         return [*_wholes(token), *parts]
 
     def _around_apostrophes(self, pieces: list[str], stop_words: frozenset[str]) -> list[str]:
@@ -214,10 +230,17 @@ class _Lexicon(dict[str, tuple[str, ...]]):
 
 
 def _tokens(text: str) -> list[str]:
+    if _INNER_CAPITAL.search(text):
+        text = _CAMEL.sub(_with_humps, text)
     if text.isascii():
         return _ASCII_TOKEN.findall(text.lower())
     folded = _fold(text)
-    return _unicode_token(astral=bool(_ASTRAL.search(folded))).findall(folded)
+    astral, emoji = bool(_ASTRAL.search(folded)), bool(_HAS_EMOJI.search(folded))
+    return _unicode_token(astral=astral, emoji=emoji).findall(folded)
+
+
+def _with_humps(found: re.Match[str]) -> str:
+    return " ".join([found[0], *_HUMP.findall(found[0])])
 
 
 def _pairs(token: str) -> list[str]:
@@ -258,10 +281,11 @@ def _marks(*, astral: bool) -> str:
 
 
 @cache
-def _unicode_token(*, astral: bool) -> re.Pattern[str]:
+def _unicode_token(*, astral: bool, emoji: bool = False) -> re.Pattern[str]:
     unspaced = _UNSPACED + _UNSPACED_ASTRAL if astral else _UNSPACED
     word = rf"(?:[^\W{unspaced}]++[{_marks(astral=astral)}]*+)++"
-    return re.compile(f"[{unspaced}]++|{_PATTERN.format(word=word)}")
+    pictures = f"|[{_EMOJI}]" if emoji else ""
+    return re.compile(f"[{unspaced}]++|{_PATTERN.format(word=word)}{pictures}")
 
 
 @cache

@@ -67,6 +67,28 @@ def test_identifiers_stand_whole_before_their_parts(text, expected):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        ("getUserName()", ["getusername", "get", "user", "name"]),
+        (
+            "self.parseHTTPReply2",
+            ["self.parsehttpreply2", "self", "parsehttpreply2", "parse", "http", "reply2"],
+        ),
+        ("iPhone JavaScript eBay LangChain", ["iphone", "javascript", "ebay", "langchain"]),
+        ("e-mail", ["email", "e", "mail"]),
+        ("Wi‑Fi", ["wifi", "wi", "fi"]),
+        ("over-the-top", ["overthetop", "over", "the", "top"]),
+        ("May-3", ["may-3", "may", "3"]),
+        ("tea 🎉🎉 ❤️ 👍🏽", ["tea", "🎉", "🎉", "❤", "👍"]),
+        ("٢٠٢٤ and ๑๒๓ and १५", ["2024", "and", "123", "and", "15"]),
+        ("שָׁלוֹם־בַּיִת", ["שלוםבית", "שלום", "בית"]),
+    ],
+)
+def test_other_ways_to_write_a_word_find_it_too(text, expected):
+    assert plain(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
         ("低头思故乡", ["低头", "头思", "思故", "故乡", "低", "头", "思", "故", "乡"]),
         ("끝말잇기", ["끝말", "말잇", "잇기", "끝", "말", "잇", "기"]),
         ("しりとり", ["しり", "りと", "とり"]),
