@@ -23,9 +23,9 @@ from langchain_memengine.retrieval import documents, note_erasing, visibility
 from langchain_memengine.retrieval.record_chunks import record_source
 from langchain_memengine.storage import chunks, doomed, experiences, records
 from langchain_memengine.storage.chunk_values import partition_key
-from langchain_memengine.storage.database import Transaction
-from langchain_memengine.storage.doomed import Doomed, DoomedChunk, Selection
+from langchain_memengine.storage.doomed_values import Doomed, DoomedChunk, Selection
 from langchain_memengine.storage.record_values import Place
+from langchain_memengine.storage.transaction import Transaction
 from langchain_memengine.text.erasing import Erasure
 from langchain_memengine.text.sanitize import clean_text
 from langchain_memengine.types import Actor

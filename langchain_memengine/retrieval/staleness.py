@@ -6,7 +6,8 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from langchain_memengine.storage.change_counters import Counters
-from langchain_memengine.storage.database import Database, Transaction
+from langchain_memengine.storage.database import Database
+from langchain_memengine.storage.transaction import Transaction
 
 
 class _Known(NamedTuple):

@@ -5,7 +5,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from langchain_memengine.errors import ConfigurationError
-from langchain_memengine.text.chunking import _Cutter, chunk_markdown
+from langchain_memengine.text.chunking import chunk_markdown
+from langchain_memengine.text.cutting import Cutter
 from langchain_memengine.text.markdown import front_matter, line_starts, split_lines
 from langchain_memengine.text.tokens import estimate_tokens
 
@@ -175,7 +176,7 @@ def test_chunks_cover_the_body_in_order_within_their_bounds(content, bound, spli
     chunks = chunk_markdown(
         content, size, overlap, split_on_headers=split, skip_front_matter=is_file
     )
-    cutter = _Cutter(content, size, overlap, skip_front_matter=is_file)
+    cutter = Cutter(content, size, overlap, skip_front_matter=is_file)
     spans = list(cutter.spans(split_on_headers=split))
     assert [content[start:end] for start, end, _ in spans] == [chunk.text for chunk in chunks]
     starts = [*line_starts(content), len(content)]
