@@ -11,7 +11,11 @@ from typing import Any
 
 from langchain_memengine.answers import ForgetReport
 from langchain_memengine.engine.erasing import Erasing, unique
-from langchain_memengine.engine.forgotten_words import forgotten_by_thread, forgotten_words
+from langchain_memengine.engine.forgotten_words import (
+    forgotten_by_thread,
+    forgotten_words,
+    shown_in_entries,
+)
 from langchain_memengine.engine.reading_records import texts_named
 from langchain_memengine.engine.remembering import Remembering
 from langchain_memengine.errors import ConfigurationError, NotFoundError, ScopeError
@@ -202,7 +206,8 @@ class Forgetting(Erasing, Remembering):
         found.chunks, elsewhere = self._within_reach(found.chunks)
         spoken = forgotten_by_thread(found, words)
         gone = note_erasing.remove_notes(self._notes, self._whole_notes(found, wanted, owners))
-        erased = note_erasing.erase_notes(self._notes, owners, words, spoken)
+        shown = shown_in_entries(found)
+        erased = note_erasing.erase_notes(self._notes, owners, words, spoken, shown)
         erased = replace(erased, removed=gone.removed)
         beyond = [f"{source} is a file outside the root: remove it there." for source in elsewhere]
         beyond += [f"{name} holds the same words; it is yours to edit." for name in erased.left]
