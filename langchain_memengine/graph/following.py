@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
@@ -17,9 +16,6 @@ from langchain_memengine.storage.lazy_database import LazyDatabase
 from langchain_memengine.types import (
     Actor,
 )
-
-_CHANGES = "changes"
-_CHUNK_ID = re.compile("[0-9a-f]{64}")
 
 
 class GraphFollowing:
@@ -55,32 +51,32 @@ class GraphFollowing:
     def sync(self) -> int:
         """Forget what memories told that are gone by now; return how many there were.
 
-        Every question does this first.
+        Every question does this first. A graph that never followed the memory, that lags far
+        behind, or from before a memory that was restored, is compared with all of it.
         """
         if not self._store.is_there:
             return 0
         database = self._store.get()
         with database.read() as tx:
-            seen = int(graph_meta.get_meta(tx, _CHANGES) or 0)
+            followed = graph_meta.get_meta(tx, graph_meta.FOLLOWED)
         with self._state.read() as tx:
             changes = tx.counters().changes
-            gone = tombstones.removed_ids(tx, after_seq=seen) if changes != seen else []
-        if changes == seen or database.read_only:
-            return 0
+            if followed == str(changes) or database.read_only:
+                return 0
+            gone = None if followed is None else tombstones.removed_ids(tx, after_seq=int(followed))
         if gone is None:
             gone = self._not_stored(database)
         with database.write() as tx:
             heard = graph.forget_evidence(tx, gone)
-            graph_meta.set_meta(tx, _CHANGES, str(changes))
+            graph_meta.set_meta(tx, graph_meta.FOLLOWED, str(changes))
         return heard
 
     def _not_stored(self, database: Database) -> list[str]:
         """Return the evidence that was a chunk, as its id shows, and is none of the store's now."""
         with database.read() as tx:
-            told = [one for one in graph.evidence_ids(tx) if _CHUNK_ID.fullmatch(one)]
+            told = graph.evidence_ids(tx)
         with self._state.read() as tx:
-            stored = {one for one, _ in chunk_ids.origins_of(tx, told)}
-        return [one for one in told if one not in stored]
+            return chunk_ids.not_stored(tx, told)
 
     def forget_gone(self, chunk_ids_read: Sequence[str]) -> None:
         """Forget what chunks told that were deleted while they were read."""

@@ -10,7 +10,7 @@ from datetime import datetime
 from itertools import chain
 from typing import Any
 
-from sqlalchemy import Column, ColumnElement, Table, and_, delete, exists, func, select, union
+from sqlalchemy import Column, ColumnElement, Table, and_, delete, exists, func, select
 
 from langchain_memengine.storage import dialects, graph_vectors
 from langchain_memengine.storage.graph_schema import (
@@ -91,6 +91,16 @@ def forget_evidence(
     return heard
 
 
+def evidence_ids(tx: Transaction) -> set[str]:
+    """Return the ids of all evidence."""
+    found: set[str] = set()
+    for table in _TOLD:
+        column = table.c.evidence_id
+        of_store = select(column).where(table.c.store_id == tx.store_id).distinct()
+        found.update(tx.connection.execute(of_store).scalars())
+    return found
+
+
 def note_extracted(tx: Transaction, texts: Mapping[Evidence, str]) -> None:
     """Note the content hash that each piece of evidence was extracted from."""
     rows = [
@@ -143,15 +153,6 @@ def extracted(
         for text_hash, evidence_id in rows:
             found.setdefault(text_hash, []).append(evidence_id)
     return found
-
-
-def evidence_ids(tx: Transaction) -> list[str]:
-    """Return the ids of all memories that the graph has heard of, sorted."""
-    each = (
-        select(table.c.evidence_id).where(table.c.store_id == tx.store_id)
-        for table in (graph_names, graph_extracted)
-    )
-    return sorted(tx.connection.execute(union(*each)).scalars())
 
 
 def counts(

@@ -86,6 +86,15 @@ def archiving_commits(tx: Transaction, keys: Sequence[str]) -> dict[str, set[str
     return found
 
 
+def has_archived(tx: Transaction, commit_id: str) -> bool:
+    """Return whether messages that a memory commit archived are still there."""
+    of_commit = (archived_messages.c.store_id == tx.store_id) & (
+        archived_messages.c.commit_id == commit_id
+    )
+    found = select(archived_messages.c.num).where(of_commit).limit(1)
+    return tx.connection.execute(found).first() is not None
+
+
 def archived(tx: Transaction, thread_id: str, owners: Collection[str]) -> list[ArchivedMessage]:
     """Return what a conversation archived, in the order of archiving, on all its branches."""
     of_thread = messages.c.thread_id == thread_id

@@ -140,6 +140,33 @@ def test_what_is_beside_the_words_stays(engine):
     assert texts(engine.search("tea milk", 1, actor=ALICE)) == ["## 12:00 — talk\n\n- tea\n- milk"]
 
 
+@pytest.mark.parametrize("actor", [ALICE, ADMIN])
+def test_what_a_log_shows_of_a_forgotten_conversation_goes_and_the_rest_stays(engine, actor):
+    said = HumanMessage(f"Remember: {SECRET}.", id="1")
+    update = engine.archive.commit(
+        "t", "", "flush", [said], summary=f"- {SECRET}", owner="alice", now=START
+    )
+    engine.append_daily("flush", "- tea at four", owner="alice", record="another")
+    engine.append_daily("flush", f"- {SECRET}", owner="alice", record=update.partition("<")[0])
+    engine.forget(thread="t", actor=actor)
+    assert files_with(engine.root) == []
+    assert "tea at four" in engine.read_daily(START.date(), "alice")
+
+
+def test_what_a_log_shows_of_a_forgotten_record_goes_in_whatever_words(engine):
+    record = engine.remember("Where the key is")
+    engine.append_daily("talk", f"- {SECRET}", record=record.id)
+    engine.forget([record.id])
+    assert files_with(engine.root) == []
+
+
+def test_conversations_whose_long_ids_begin_alike_are_forgotten_one_by_one(engine):
+    one, other = "t" * 300 + "1", "t" * 300 + "2"
+    engine.add_texts([f"{SECRET} once", "tea at four"], [{"thread_id": one}, {"thread_id": other}])
+    assert engine.forget(thread=one).removed["chunks"] == 1
+    assert texts(engine.search("tea key garden", 9)) == ["tea at four"]
+
+
 @pytest.mark.parametrize("vector_search", ["exact", "chroma"])
 def test_indexes_that_cannot_be_removed_are_told(tmp_path, monkeypatch, vector_search):
     monkeypatch.setattr(snapshot_keeping, "MIN_CHUNKS", 1)

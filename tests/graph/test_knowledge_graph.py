@@ -1,6 +1,7 @@
 """The graph of an engine: what it answers, to whom, and how it follows the memory."""
 
 import json
+import threading
 from datetime import UTC, datetime
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from langchain_memengine.errors import ConfigurationError, NotFoundError, ScopeError
 from langchain_memengine.graph.learning import Told
 from langchain_memengine.graph.resolution import NameMerge
+from langchain_memengine.storage import graph_reading
 from langchain_memengine.storage.graph_values import Entity, Evidence, GraphCounts, Relation
 from langchain_memengine.types import (
     Actor,
@@ -214,3 +216,25 @@ def test_what_was_forgotten_gave_no_name_to_what_says_the_same_as_another(engine
     engine.graph.forget_evidence(["h"])
     assert engine.graph.find_entities("Boss") == []
     assert told(engine.graph.neighbours("Anna")) == ["Anna —likes→ tea"]
+
+
+def test_whoever_looks_for_paths_reads_one_database_at_a_time(engine, graph, monkeypatch):
+    around, inside, found = graph_reading.around, threading.Event(), []
+
+    def search():  # as a search does: the graph while the state is read
+        with engine._database.read():
+            inside.set()
+            with graph._store.get().read():
+                pass
+
+    def around_meanwhile(*arguments, **options):
+        if not inside.is_set():
+            threading.Thread(target=search, daemon=True).start()
+            inside.wait()
+        return around(*arguments, **options)
+
+    monkeypatch.setattr(graph_reading, "around", around_meanwhile)
+    asking = threading.Thread(target=lambda: found.extend(graph.paths("Anna", "Carl")), daemon=True)
+    asking.start()
+    asking.join(10)
+    assert len(found) == 1

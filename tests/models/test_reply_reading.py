@@ -104,6 +104,11 @@ def test_a_model_that_never_stops_thinking_takes_no_time():
         read_reply("<think>" * 200_000, Listing)
 
 
+def test_a_number_of_thousands_of_digits_is_unreadable():
+    with pytest.raises(UnreadableReplyError, match="too long a number"):
+        read_reply('{"entries": [{"name": "a", "size": ' + "9" * 5_000 + "}]}", Listing)
+
+
 def test_problem_does_not_quote_the_reply():
     with pytest.raises(UnreadableReplyError) as caught:
         read_reply('{"entries": [{"name": "a", "size": "s3cret"}]}', Listing)
@@ -114,3 +119,12 @@ def test_refusal_is_no_reply():
     refused = AIMessage("", additional_kwargs={"refusal": "no"})
     with pytest.raises(ChatModelError, match="refused"):
         read_reply({"raw": refused, "parsed": None}, Listing)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [("[[1]]", "it is no JSON object"), ("[" * 100_000, "it is nested too deeply")],
+)
+def test_a_list_of_no_entries_and_a_bottomless_one_are_unreadable(text, problem):
+    with pytest.raises(UnreadableReplyError, match=problem):
+        read_reply(text, Entry)
