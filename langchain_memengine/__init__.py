@@ -3,7 +3,7 @@
 How the package reads, from the bottom up::
 
     errors, shown             what goes wrong; that values can be looked at
-    types, answers            what is passed around, what comes back
+    types, given, answers     what is passed around, numbers that are checked, what comes back
     rankings, config          how a search ranks, what can be set
     text                      strings to tokens, words and chunks
     workspace                 the Markdown files on disk

@@ -252,11 +252,14 @@ class ImportReport:
         imported: What is new.
         unchanged: What was there already, just the same.
         skipped: What was left out, by reason.
+        lines: Numbers of the lines that were left out, from 1 on, by the same reasons; of exports
+            that have no lines, none.
     """
 
     imported: Mapping[str, int] = field(default_factory=dict)
     unchanged: Mapping[str, int] = field(default_factory=dict)
     skipped: Mapping[str, int] = field(default_factory=dict)
+    lines: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

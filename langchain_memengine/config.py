@@ -17,7 +17,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from pydantic_core import ErrorDetails
 
 from langchain_memengine.errors import ConfigurationError
-from langchain_memengine.rankings import RANKINGS, Ranking, ranking_named
+from langchain_memengine.given import MOST_DAYS
+from langchain_memengine.rankings import RANKINGS, Ranking, Real, Whole, ranking_named
 
 CONFIG_FILE = "memengine.toml"
 ENVIRONMENT_PREFIX = "MEMENGINE_"
@@ -77,16 +78,16 @@ class MemEngineConfig(BaseModel):
         "english",
         description="Stop words and stemming: a Snowball language, `auto` per text, or `none`.",
     )
-    bm25_k1: float = Field(0.9, ge=0, description="BM25: saturation of the term frequency.")
-    bm25_b: float = Field(0.4, ge=0, le=1, description="BM25: strength of the length norm.")
-    chunk_tokens: int = Field(400, ge=16, description="Tokens a chunk. GoClaw, decsr: 400.")
-    overlap_tokens: int = Field(
+    bm25_k1: Real = Field(0.9, ge=0, description="BM25: saturation of the term frequency.")
+    bm25_b: Real = Field(0.4, ge=0, le=1, description="BM25: strength of the length norm.")
+    chunk_tokens: Whole = Field(400, ge=16, description="Tokens a chunk. GoClaw, decsr: 400.")
+    overlap_tokens: Whole = Field(
         80,
         ge=0,
         validate_default=True,
         description="Tokens shared with the next. GoClaw, decsr: 80.",
     )
-    pinned_cap: int = Field(4000, ge=0, description="Characters of MEMORY.md in a recall. decsr.")
+    pinned_cap: Whole = Field(4000, ge=0, description="Characters of MEMORY.md in a recall. decsr.")
     include: tuple[str, ...] = Field(("**/*.md", "**/*.mdx", "**/*.txt"), description="profClaw.")
     exclude: tuple[str, ...] = Field(
         ("node_modules/**", "dist/**", ".git/**"),
@@ -96,7 +97,7 @@ class MemEngineConfig(BaseModel):
     sources: Mapping[str, Path] = Field(
         default_factory=dict, description="More folders to index, by name, beside the root."
     )
-    max_file_bytes: int = Field(
+    max_file_bytes: Whole = Field(
         5_000_000, ge=1, description="Larger files are skipped, with a report."
     )
     sync_on_open: bool = Field(
@@ -105,10 +106,10 @@ class MemEngineConfig(BaseModel):
     sync_on_search: bool = Field(
         default=True, description="Index changed files before a search. profClaw."
     )
-    stat_interval_seconds: float = Field(
+    stat_interval_seconds: Real = Field(
         2.0, ge=0, description="A search looks for changed files at most this often."
     )
-    watch_debounce_ms: int = Field(
+    watch_debounce_ms: Whole = Field(
         2000, ge=0, description="A watcher indexes when it was quiet for so long. profClaw."
     )
     file_process: Literal["auto", "off"] = Field(
@@ -116,7 +117,7 @@ class MemEngineConfig(BaseModel):
         description="Large syncs: `auto` reads and cuts their files in a process of its own, so "
         "that searches stay fast, `off` does it in this one.",
     )
-    max_staleness_seconds: float = Field(
+    max_staleness_seconds: Real = Field(
         0.0,
         ge=0,
         description="A search asks the database what others changed at most this often; 0 is each "
@@ -126,18 +127,20 @@ class MemEngineConfig(BaseModel):
         "auto",
         description="`auto`: exact up to `exact_max_chunks` and for filtered queries, else Chroma.",
     )
-    exact_max_chunks: int = Field(
+    exact_max_chunks: Whole = Field(
         100_000, ge=0, description="Measured: up to there, exact is the faster one."
     )
-    min_cosine: float | None = Field(
+    min_cosine: Real | None = Field(
         None,
         ge=-1,
         le=1,
         description="Similarity that alone makes a hit; default: calibrated per store.",
     )
-    busy_timeout_ms: int = Field(5000, ge=0, description="Wait for another writer, at most.")
-    embedding_batch_size: int = Field(64, ge=1, description="Texts in one call to an embedder.")
-    embedding_attempts: int = Field(4, ge=1, description="Tries of a call that may succeed later.")
+    busy_timeout_ms: Whole = Field(5000, ge=0, description="Wait for another writer, at most.")
+    embedding_batch_size: Whole = Field(64, ge=1, description="Texts in one call to an embedder.")
+    embedding_attempts: Whole = Field(
+        4, ge=1, description="Tries of a call that may succeed later."
+    )
     maintain_indexes: bool = Field(
         default=True,
         description="Write the derived index files, if no other engine does, or once that has "
@@ -154,7 +157,7 @@ class MemEngineConfig(BaseModel):
         description="What a chat model reads into the graph in the background: `facts` that it "
         "learnt, or `all`, also files, texts and messages as they come. GoClaw.",
     )
-    worker_drain_seconds: float = Field(
+    worker_drain_seconds: Real = Field(
         10.0, ge=0, description="Wait for the job in hand when an engine closes, at most."
     )
     consolidate_at: str | None = Field(
@@ -165,8 +168,11 @@ class MemEngineConfig(BaseModel):
     timezone: str | None = Field(
         None, description="Whose local time, like `Europe/Berlin`; default: the machine's."
     )
-    fold_after_days: float = Field(
-        30.0, ge=0, description="Age from which records and logs are folded into MEMORY.md."
+    fold_after_days: Real = Field(
+        30.0,
+        ge=0,
+        le=MOST_DAYS,
+        description="Age from which records and logs are folded into MEMORY.md.",
     )
 
     @field_validator("ranking", mode="before")

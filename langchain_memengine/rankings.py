@@ -3,13 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
 from langchain_memengine.errors import ConfigurationError
+from langchain_memengine.given import MOST
 
 FusionMethod = Literal["rrf", "blend", "rerank", "similarity"]
+
+
+def _no_truth_value(value: Any) -> Any:
+    if isinstance(value, bool):
+        raise ValueError("Input should be a number, not a truth value")  # noqa: TRY004  # pydantic's
+    return value
+
+
+Whole = Annotated[int, BeforeValidator(_no_truth_value), Field(le=MOST)]
+"""A whole number in the settings."""
+
+Real = Annotated[
+    float, BeforeValidator(_no_truth_value), Field(ge=-MOST, le=MOST, allow_inf_nan=False)
+]
+"""Any number in the settings."""
 
 
 class Ranking(BaseModel):
@@ -28,61 +44,61 @@ class Ranking(BaseModel):
         "candidates ordered by alpha * bm25_norm + (1 - alpha) * cosine. `similarity`: cosine, or "
         "bm25_norm without an embedder."
     )
-    k: int = Field(6, ge=1, description="Results returned when the caller names no number.")
-    fetch_factor: int = Field(10, ge=1, description="Candidates a leg, as a multiple of k.")
-    min_fetch: int = Field(50, ge=1, description="Candidates a leg, at least.")
-    rrf_k: float = Field(60.0, gt=0, description="Rank constant of reciprocal rank fusion.")
-    keyword_weight: float = Field(1.0, ge=0, description="Weight of the keyword leg.")
-    vector_weight: float = Field(1.0, ge=0, description="Weight of the vector leg.")
-    vector_gain: float = Field(
+    k: Whole = Field(6, ge=1, description="Results returned when the caller names no number.")
+    fetch_factor: Whole = Field(10, ge=1, description="Candidates a leg, as a multiple of k.")
+    min_fetch: Whole = Field(50, ge=1, description="Candidates a leg, at least.")
+    rrf_k: Real = Field(60.0, gt=0, description="Rank constant of reciprocal rank fusion.")
+    keyword_weight: Real = Field(1.0, ge=0, description="Weight of the keyword leg.")
+    vector_weight: Real = Field(1.0, ge=0, description="Weight of the vector leg.")
+    vector_gain: Real = Field(
         0.0,
         ge=0,
         description="Share by which `vector_weight` rises for each standard deviation that the "
         "nearest text stands out by, beyond what chance gives; it doubles at most.",
     )
-    context_weight: float = Field(
+    context_weight: Real = Field(
         0.0, ge=0, description="Weight of what stands around: the file or conversation as a whole."
     )
-    before_weight: float = Field(
+    before_weight: Real = Field(
         0.36, ge=0, description="Share of the chunk before it in what stands around."
     )
-    after_weight: float = Field(
+    after_weight: Real = Field(
         0.29, ge=0, description="Share of the chunk after it in what stands around."
     )
-    graph_hops: int = Field(
+    graph_hops: Whole = Field(
         0, ge=0, le=6, description="Relations that the graph leg follows; 0 leaves the leg out."
     )
-    graph_weight: float = Field(
+    graph_weight: Real = Field(
         2.0,
         ge=0,
         description="Weight of the graph leg: of its list in `rrf`, else of its score, as a share "
         "of the best score of the other legs.",
     )
-    rank_weight: float = Field(
+    rank_weight: Real = Field(
         0.0, ge=0, description="Share of the reciprocal ranks in `blend`; 1 is a top rank in a leg."
     )
-    author_boost: float = Field(
+    author_boost: Real = Field(
         0.0, ge=0, description="Added where the query names the author, and not all authors."
     )
-    date_boost: float = Field(
+    date_boost: Real = Field(
         0.0, ge=0, description="Added to what happened at a time that the query names."
     )
     alpha: float = Field(0.5, description="Share of BM25 in `rerank`; outside 0 to 1 means 0.5.")
-    min_score: float | None = Field(
+    min_score: Real | None = Field(
         None, description="Lower scores are no hits (before decay and bonus)."
     )
-    decay_rate: float = Field(0.015, ge=0, description="Per day beyond `decay_after_days`.")
-    decay_after_days: float = Field(14.0, ge=0, description="Younger memories do not decay.")
-    decay_floor: float = Field(0.4, ge=0, le=1, description="Decay never goes below.")
-    decay_weight: float = Field(
+    decay_rate: Real = Field(0.015, ge=0, description="Per day beyond `decay_after_days`.")
+    decay_after_days: Real = Field(14.0, ge=0, description="Younger memories do not decay.")
+    decay_floor: Real = Field(0.4, ge=0, le=1, description="Decay never goes below.")
+    decay_weight: Real = Field(
         1.0,
         ge=0,
         le=1,
         description="The score is multiplied by (1 - w) + w * decay; 0 switches off.",
     )
-    access_bonus: float = Field(0.0, ge=0, description="Added for each access.")
-    access_cap: int = Field(10, ge=0, description="Accesses counted, at most.")
-    mmr_lambda: float | None = Field(
+    access_bonus: Real = Field(0.0, ge=0, description="Added for each access.")
+    access_cap: Whole = Field(10, ge=0, description="Accesses counted, at most.")
+    mmr_lambda: Real | None = Field(
         None,
         ge=0,
         le=1,

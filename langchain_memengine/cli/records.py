@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -27,6 +27,7 @@ from langchain_memengine.cli.terminal import (
 from langchain_memengine.text.printable import clean_line
 
 _STANDARD = Path("-")
+_MAX_LINES = 5
 
 
 def forget(  # noqa: PLR0913  # every parameter is an option of the command
@@ -122,7 +123,10 @@ def import_(
         rows = [
             ("imported", _list(report.imported)),
             ("unchanged", _list(report.unchanged)),
-            *(("skipped", f"{number}: {why}") for why, number in report.skipped.items()),
+            *(
+                ("skipped", f"{number}: {why}{_lines(report.lines.get(why, ()))}")
+                for why, number in report.skipped.items()
+            ),
         ]
         print_rows(rows)
     exit_if(report.skipped)
@@ -144,6 +148,15 @@ def _print_forgotten(report: ForgetReport) -> None:
     say("Out of reach:")
     for line in report.out_of_reach:
         say(f"  {line}")
+
+
+def _lines(numbers: Sequence[int]) -> str:
+    """Return where in the file the first of what was left out stands, if it has lines."""
+    if not numbers:
+        return ""
+    shown = ", ".join(map(str, numbers[:_MAX_LINES]))
+    more = f" and {len(numbers) - _MAX_LINES} more" if len(numbers) > _MAX_LINES else ""
+    return f" (line {shown}{more})"
 
 
 def _list(found: Mapping[str, int]) -> str:

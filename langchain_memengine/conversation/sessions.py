@@ -17,6 +17,7 @@ from langchain_memengine.answers import (
 from langchain_memengine.conversation.lineage import checked_thread
 from langchain_memengine.conversation.source_uris import learnt_prefix, thread_source
 from langchain_memengine.errors import ConfigurationError, NotFoundError
+from langchain_memengine.given import whole
 from langchain_memengine.retrieval import visibility
 from langchain_memengine.retrieval.filters import as_filter, source_condition
 from langchain_memengine.retrieval.recall import Recalled
@@ -109,7 +110,12 @@ class MemorySessions:
         return session
 
     def latest(self, limit: int = 50) -> list[Session]:
-        """Return the user's sessions, newest first, those that were archived too."""
+        """Return the user's sessions, newest first, those that were archived too.
+
+        Raises:
+            ConfigurationError: ``limit`` is no whole number from 0 on.
+        """
+        limit = whole("limit", limit)
         with self._database.read() as tx:
             return session_rows.latest(tx, self._owner, limit=limit)
 

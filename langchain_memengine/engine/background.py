@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from langchain_memengine.engine.parts import EngineParts
 from langchain_memengine.errors import ConfigurationError
+from langchain_memengine.given import whole
 from langchain_memengine.jobs.reports import JobOutcome, JobsReport
 from langchain_memengine.jobs.worker import OnOutcome
 from langchain_memengine.progress import shown_progress
@@ -20,6 +21,7 @@ NIGHTLY = "sys-memory-consolidate"
 """Name of the schedule of the nightly consolidation."""
 
 _ANY_HOUR = "03:00"
+_MOST_JOBS = 2**63 - 1  # what their column holds
 
 
 class BackgroundWork(EngineParts):
@@ -38,15 +40,17 @@ class BackgroundWork(EngineParts):
         A job that failed and waits to be tried again is not waited for.
 
         Args:
-            limit: Attempts, at most; default: until nothing is due.
+            limit: Attempts, at most, from 0 on; default: until nothing is due.
             stop: When set, the job in hand is finished and no other begun.
             on_outcome: Called after each attempt with the job and how it ended.
             progress: ``True`` shows a bar, a callback gets (attempts made, attempts to make);
                 a job may queue others.
 
         Raises:
+            ConfigurationError: ``limit`` is no whole number from 0 on.
             StorageError: The database failed, or the engine is read-only.
         """
+        limit = None if limit is None else whole("limit", limit)
         self._keep_schedule()
         with shown_progress(progress, "Jobs", unit="job") as shown:
             told = _telling(on_outcome, shown, self._ready_jobs) if shown else on_outcome
@@ -75,7 +79,11 @@ class BackgroundWork(EngineParts):
         Args:
             state: ``ready``, ``running``, ``done``, ``dead`` or ``cancelled``; default: all.
             limit: Jobs, at most.
+
+        Raises:
+            ConfigurationError: ``limit`` is no whole number from 0 on.
         """
+        limit = whole("limit", limit)
         with self._database.read() as tx:
             return job_rows.latest(tx, state, limit=limit)
 
@@ -86,8 +94,9 @@ class BackgroundWork(EngineParts):
             NotFoundError: There is no such job.
             JobError: It is not dead, or a later job does the same.
         """
+        number = _job_number(num)
         with self._database.write() as tx:
-            jobs.retry(tx, num, now=self._clock())
+            jobs.retry(tx, number, now=self._clock())
 
     def cancel_job(self, num: int) -> None:
         """Take a job out of the queue; what is just being done about it will not be kept.
@@ -96,8 +105,9 @@ class BackgroundWork(EngineParts):
             NotFoundError: There is no such job.
             JobError: It is done or cancelled already.
         """
+        number = _job_number(num)
         with self._database.write() as tx:
-            jobs.cancel(tx, num, now=self._clock())
+            jobs.cancel(tx, number, now=self._clock())
 
     def _resume_jobs(self) -> None:
         """Start the worker for what is scheduled, and for what an earlier engine left undone."""
@@ -145,6 +155,10 @@ class BackgroundWork(EngineParts):
             n for (s, kind), n in found.items() if s == "ready" and kind not in self._handlers
         )
         return {**in_state, "jobs_unknown": unknown}
+
+
+def _job_number(num: int) -> int:
+    return whole("num", num, least=1, most=_MOST_JOBS)
 
 
 def _telling(

@@ -10,7 +10,7 @@ from langchain_memengine.engine.derived import CHROMA_DIR
 from langchain_memengine.engine.parts import FORGOTTEN_AT
 from langchain_memengine.engine.writing import Writing
 from langchain_memengine.retrieval import visibility
-from langchain_memengine.retrieval.derived_files import remove
+from langchain_memengine.retrieval.derived_files import clear
 from langchain_memengine.retrieval.note_erasing import Erased
 from langchain_memengine.storage import doomed, forgetting, store_items
 from langchain_memengine.storage.doomed_values import Doomed, DoomedChunk
@@ -58,30 +58,26 @@ class Erasing(Writing):
         """Drop what was built from these partitions; return what could not be reached."""
         if not partitions:
             return ()
-        self._partitions.discard(sorted(partitions))
+        words = self._partitions.discard(sorted(partitions))
         self._take_over()  # nobody else would remove what an engine that has ended left in Chroma
+        vectors = self._drop_vectors(partitions)
+        return (*words, vectors) if vectors else tuple(words)
+
+    def _drop_vectors(self, partitions: set[str]) -> str | None:
+        """Drop the vectors of these partitions from Chroma; return where there still are some."""
         if self._derived.chroma is not None:
             index, _ = self._derived.chroma
             with self._database.read() as tx:
                 model = self._embedding.model(tx)
-            if not index.start_over([(one, model or "") for one in sorted(partitions)]):
-                return ("Vectors in the files of the Chroma server, until it cleans them up.",)
-            return ()
+            return index.start_over([(one, model or "") for one in sorted(partitions)])
         if self.config.chroma_url is not None:
-            return ("Vectors on the Chroma server, until an engine that uses it searches.",)
-        return self._drop_chroma_folder()
-
-    def _drop_chroma_folder(self) -> tuple[str, ...]:
-        """Remove the folder of an embedded Chroma; return what could not be reached."""
+            return "Vectors on the Chroma server, until an engine that uses it searches."
         folder = None if self.root is None else Layout(self.root).state_dir / CHROMA_DIR
         if folder is None or not folder.exists():
-            return ()
+            return None
         if not self._maintains:
-            return ("Vectors in the Chroma folder, which another process maintains.",)
-        remove(folder)
-        if folder.exists():
-            return (f"Vectors in {folder}, which could not be removed: remove it.",)
-        return ()
+            return "Vectors in the Chroma folder, which another process maintains."
+        return clear(folder, "Vectors")
 
     def _still_holding(
         self, words: Erasure, known: Sequence[DoomedChunk], actor: Actor

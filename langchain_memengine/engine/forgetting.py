@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
+from langchain_memengine import given
 from langchain_memengine.answers import ForgetReport
 from langchain_memengine.engine.erasing import Erasing, unique
 from langchain_memengine.engine.forgotten_words import (
@@ -21,7 +22,7 @@ from langchain_memengine.engine.remembering import Remembering
 from langchain_memengine.errors import ConfigurationError, NotFoundError, ScopeError
 from langchain_memengine.retrieval import documents, note_erasing, visibility
 from langchain_memengine.retrieval.record_chunks import record_source
-from langchain_memengine.storage import chunks, doomed, experiences, records
+from langchain_memengine.storage import chunks, doomed, experiences, records, tombstones
 from langchain_memengine.storage.chunk_values import partition_key
 from langchain_memengine.storage.doomed_values import Doomed, DoomedChunk, Selection
 from langchain_memengine.storage.record_values import Place
@@ -116,7 +117,8 @@ class Forgetting(Erasing, Remembering):
     ) -> ForgetReport:
         """Remove records whose time is over, and archived messages that are old enough.
 
-        An admin does so for all users, anybody else for themselves.
+        An admin does so for all users, anybody else for themselves. What the store notes of chunks
+        that were removed, for indexes that follow it, goes after 30 days.
 
         Args:
             archive_older_than: Age from which archived messages go, with their transcripts;
@@ -124,9 +126,12 @@ class Forgetting(Erasing, Remembering):
             actor: Who cleans up.
 
         Raises:
+            ConfigurationError: ``archive_older_than`` is no time from 0 to 365,000 days.
             StorageError: A file or the database could not be written. Call it again.
         """
         self._require_writable()
+        if archive_older_than is not None:
+            given.age("archive_older_than", archive_older_than)
         actor = actor or self.actor
         places = _places_in_reach(actor)
         owners = None if places is None else tuple(owner for _, owner in places)
@@ -142,7 +147,12 @@ class Forgetting(Erasing, Remembering):
                 old = doomed.old_archive(tx, before, owners)
                 found = replace(found, messages=old.messages, chunks=[*found.chunks, *old.chunks])
         erased = note_erasing.remove_notes(self._notes, transcripts)
-        return self._remove(found, erased, Counter(), (), keep_history=True)
+        report = self._remove(found, erased, Counter(), (), keep_history=True)
+        is_left = True
+        while is_left:  # each in a transaction of its own: other writers wait for none too long
+            with self._database.write() as tx:
+                is_left = tombstones.prune(tx, now=now) > 0
+        return report
 
     async def aforget(self, ids: Sequence[str] | None = None, **options: Any) -> ForgetReport:
         """Forget without blocking the event loop; options as in :meth:`forget`."""
@@ -156,8 +166,8 @@ class Forgetting(Erasing, Remembering):
         owner: str | None,
         actor: Actor,
     ) -> Selection:
-        given = [one for one in (ids, source, thread, owner) if one is not None]
-        if len(given) != 1 or not given[0]:
+        named = [one for one in (ids, source, thread, owner) if one is not None]
+        if len(named) != 1 or not named[0]:
             raise ConfigurationError("Say what to forget: ids=, source=, thread= or owner=.")
         places = _places_in_reach(actor)
         if owner is not None and slug(owner) != slug(actor.user_id) and not actor.is_admin:

@@ -23,7 +23,7 @@ from langchain_memengine.storage.record_values import (
     Supersession,
 )
 from langchain_memengine.text.chunking import is_genuine
-from langchain_memengine.text.sanitize import as_utc, clean_metadata
+from langchain_memengine.text.sanitize import MAX_DEPTH, as_utc, clean_metadata
 from langchain_memengine.types import Actor, Chunk, Commit, Provenance, Scope
 
 RecordPast = tuple[list[Revision], list[Supersession]]
@@ -41,6 +41,7 @@ _MAX_CHARS = {
     "kind": 32,
 }
 _MAX_NUMBER = 2**31 - 1
+_MAX_DEPTH = MAX_DEPTH + 5  # of a line, whose revisions hold records, which hold metadata
 
 
 def require_own(scope: Scope, owner: str, actor: Actor) -> None:
@@ -158,20 +159,25 @@ def text_of(origin: str | Path | IO[str]) -> str:
     """Return the text of a file, by its path or opened.
 
     Raises:
-        ConfigurationError: It cannot be read as UTF-8.
+        ConfigurationError: It cannot be read as UTF-8, or was opened as bytes.
     """
-    if not isinstance(origin, str | Path):
-        return origin.read()
     try:
-        return Path(origin).read_bytes().decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
+        if isinstance(origin, str | Path):
+            return Path(origin).read_bytes().decode("utf-8-sig")
+        text = origin.read()
+    except (OSError, ValueError) as error:  # also of a file that was closed
         raise ConfigurationError(f"{origin} cannot be read as UTF-8 text: {error}.") from error
+    if not isinstance(text, str):
+        raise ConfigurationError(
+            f"{origin} was opened as bytes. Open it as text, or give its path."
+        )
+    return text
 
 
 def storable(value: Any) -> Any:
     """Return a line without what no database stores; ``None`` if that leaves no line."""
     try:
-        return clean_metadata(value) if isinstance(value, dict) else None
+        return clean_metadata(value, levels=_MAX_DEPTH) if isinstance(value, dict) else None
     except ConfigurationError:
         return None
 
@@ -210,8 +216,8 @@ def _require_storable(value: Any, name: str) -> None:
     """Make sure that columns hold a value and all its fields.
 
     Raises:
-        ValueError: A text is too long, a number out of range, or a time without its zone or outside
-            the calendar in UTC.
+        ValueError: A text is too long, a number out of range, metadata nested too deep, or a time
+            without its zone or outside the calendar in UTC.
     """
     match value:
         case datetime() if value.tzinfo is None:
@@ -220,6 +226,8 @@ def _require_storable(value: Any, name: str) -> None:
             as_utc(value)
         case str() if len(value) > _MAX_CHARS.get(name, len(value)):
             raise ValueError(f"{name} is too long")
+        case Mapping():
+            clean_metadata(value)
         case int() if not 0 <= value <= _MAX_NUMBER:
             raise ValueError(f"{name} is out of range")
         case tuple():

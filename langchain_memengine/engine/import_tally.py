@@ -16,13 +16,24 @@ class ImportTally:
         imported: What is new here.
         unchanged: What was here.
         skipped: What was left out, by why.
+        lines: Numbers of the lines that were left out, by why.
     """
 
     imported: Counter[str] = field(default_factory=Counter)
     unchanged: Counter[str] = field(default_factory=Counter)
     skipped: Counter[str] = field(default_factory=Counter)
+    lines: dict[str, list[int]] = field(default_factory=dict)
+
+    def leave_out(self, why: str, line: int) -> None:
+        """Count a line that is left out."""
+        self.skipped[why] += 1
+        self.lines.setdefault(why, []).append(line)
 
     def report(self) -> ImportReport:
         """Return the counts, without what did not occur."""
-        counts = (self.imported, self.unchanged, self.skipped)
-        return ImportReport(*({k: n for k, n in one.items() if n} for one in counts))
+        imported, unchanged, skipped = (
+            {kind: number for kind, number in one.items() if number}
+            for one in (self.imported, self.unchanged, self.skipped)
+        )
+        lines = {why: tuple(numbers) for why, numbers in self.lines.items()}
+        return ImportReport(imported, unchanged, skipped, lines)

@@ -50,6 +50,7 @@ from langchain_memengine.storage.record_values import (
 from langchain_memengine.storage.transaction import Transaction
 from langchain_memengine.text.foreign_exports import read_export
 from langchain_memengine.types import MAX_THREAD_CHARS, Actor
+from langchain_memengine.workspace.files import UnreadableFileError
 
 _HEAD = "memengine export"
 _QUARANTINED = "It was quarantined where it was exported."
@@ -89,8 +90,9 @@ class Importing(ForeignImporting):
                     f"The export has the version {head.get('version')!r}; this release reads "
                     f"{EXPORT_VERSION}. Upgrade langchain-memengine."
                 )
-            for line in text.split("\n")[1:]:  # words may hold other line ends
-                self._import_line(line, actor, tally)
+            for number, line in enumerate(text.split("\n"), 1):  # words may hold other line ends
+                if number > 1 and line.strip():
+                    self._import_line(number, line, actor, tally)
         else:
             export = read_export(json_of(text))
             if export is None:
@@ -102,9 +104,7 @@ class Importing(ForeignImporting):
             self._import_foreign(export, actor, tally)
         return tally.report()
 
-    def _import_line(self, line: str, actor: Actor, tally: ImportTally) -> None:
-        if not line.strip():
-            return
+    def _import_line(self, number: int, line: str, actor: Actor, tally: ImportTally) -> None:
         value = storable(json_of(line))
         kinds: dict[str, Callable[[Any, Actor], Counter[bool]]] = {
             "records": self._import_record,
@@ -113,18 +113,20 @@ class Importing(ForeignImporting):
             "notes": self._import_note,
         }
         kind = value.get("kind") if isinstance(value, dict) else None
-        if kind not in kinds:
-            tally.skipped["a line that is none of an export"] += 1
+        if not isinstance(kind, str) or kind not in kinds:
+            tally.leave_out("a line that is none of an export", number)
             return
         try:
-            for is_new, number in kinds[kind](value, actor).items():
-                (tally.imported if is_new else tally.unchanged)[kind] += number
+            for is_new, count in kinds[kind](value, actor).items():
+                (tally.imported if is_new else tally.unchanged)[kind] += count
         except _SkippedError as error:
-            tally.skipped[f"{kind}: {error}"] += 1
+            tally.leave_out(f"{kind}: {error}", number)
+        except UnreadableFileError:
+            tally.leave_out(f"{kind}: what is here cannot be read", number)
         except ScopeError:
-            tally.skipped[f"{kind}: not yours to write"] += 1
+            tally.leave_out(f"{kind}: not yours to write", number)
         except (UnknownCommitError, KeyError, TypeError, ValueError, AttributeError, OverflowError):
-            tally.skipped[f"{kind}: damaged"] += 1
+            tally.leave_out(f"{kind}: damaged", number)
 
     def _import_record(self, line: Mapping[str, Any], actor: Actor) -> Counter[bool]:
         record, (past, over) = record_of(line)
@@ -150,6 +152,7 @@ class Importing(ForeignImporting):
         source = line["source"]
         if not source.startswith(TEXT_PREFIXES):
             raise _SkippedError("of a kind that is not imported")
+        self._require_nameable(source)
         pairs = [
             (chunk_of(one["chunk"], source), provenance_of(one, source)) for one in line["chunks"]
         ]
@@ -168,6 +171,10 @@ class Importing(ForeignImporting):
             return Counter({False: 1})
         self._indexer.put_with({source: pairs}, self._set_aside(line, source))
         return Counter({True: 1})
+
+    def _require_nameable(self, name: str) -> None:
+        if self._database.key_problem(name):
+            raise _SkippedError("its name is too long for this database")
 
     def _set_aside(self, line: Mapping[str, Any], source: str) -> Callable[[Transaction], None]:
         """Return what quarantines a memory again that was quarantined where it was exported."""
@@ -205,6 +212,7 @@ class Importing(ForeignImporting):
         name, text = note_of(line)
         owner = note_erasing.owner_of_note(name)
         require_own("personal" if owner else "global", owner, actor)
+        self._require_nameable(name)
         here = self._notes.read(name)
         if here and here != text:
             raise _SkippedError("the note here differs")

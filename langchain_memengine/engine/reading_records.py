@@ -6,6 +6,7 @@ from datetime import datetime
 
 from langchain_memengine.engine.graph_work import GraphWork
 from langchain_memengine.errors import ConfigurationError, NotFoundError, StorageError
+from langchain_memengine.given import whole
 from langchain_memengine.retrieval import documents, visibility
 from langchain_memengine.retrieval.current_records import known_records
 from langchain_memengine.retrieval.record_chunks import record_source
@@ -74,9 +75,11 @@ class ReadingRecords(GraphWork):
             limit: Records, at most.
             after: The last record of the page before.
             actor: Who asks.
+
+        Raises:
+            ConfigurationError: ``limit`` is no whole number from 0 on.
         """
-        if limit < 0:
-            raise ConfigurationError(f"limit={limit} must not be negative.")
+        limit = whole("limit", limit)
         wanted = RecordFilter(
             scope=scope,
             owner=None if owner is None else visibility.owner_of("personal", Actor(owner)),

@@ -12,6 +12,7 @@ from langchain_memengine.answers import Explanation, Hit, SearchResult
 from langchain_memengine.engine.reading_records import sources_named
 from langchain_memengine.engine.syncing_first import SyncingFirst
 from langchain_memengine.errors import ConfigurationError
+from langchain_memengine.given import whole
 from langchain_memengine.rankings import Ranking, ranking_named
 from langchain_memengine.retrieval import visibility
 from langchain_memengine.retrieval.explain import explain
@@ -64,10 +65,10 @@ class Searching(SyncingFirst):
             as_of: Only what was known at this time, or at this head; texts added or replaced
                 since are left out. Files are as they are now, and ``degraded`` says so.
             graph_hops: Relations of the graph to follow from what the query names and from what
-                is found without it; 0 leaves the graph out; default: the ranking's own.
+                is found without it, at most 6; 0 leaves the graph out; default: the ranking's own.
 
         Raises:
-            ConfigurationError: A number is negative, or ranking, filter or branch cannot work.
+            ConfigurationError: A number cannot work, or ranking, filter or branch cannot work.
             UnknownCommitError: A head is no memory commit of the thread.
             StorageError: The database failed.
         """
@@ -154,14 +155,12 @@ class Searching(SyncingFirst):
             as_of: Only what was known at this time, or at this head, as in :meth:`search`.
 
         Raises:
-            ConfigurationError: A number is negative.
+            ConfigurationError: A number cannot work.
             UnknownCommitError: A head is no memory commit of the thread.
             StorageError: The database failed.
         """
         actor = actor or self.actor
-        cap = self.config.pinned_cap if pinned_cap is None else pinned_cap
-        if cap < 0:
-            raise ConfigurationError(f"pinned_cap={cap} must not be negative.")
+        cap = self.config.pinned_cap if pinned_cap is None else whole("pinned_cap", pinned_cap)
         pinned, problems = self._pinned(actor)
         wanted = as_filter(filter)
         not_sources = (*wanted.not_sources, *self._pinned_sources(actor))

@@ -25,6 +25,7 @@ from langgraph.store.base.embed import get_text_at_path
 
 from langchain_memengine.engine.memory_engine import MemoryEngine
 from langchain_memengine.errors import ConfigurationError
+from langchain_memengine.given import whole
 from langchain_memengine.retrieval.items import NewItem, Wanted
 from langchain_memengine.storage.item_values import Namespace, StoredItem
 
@@ -205,8 +206,8 @@ def _ttl(op: PutOp) -> timedelta | None:
 
 
 def _require_page(limit: int, offset: int) -> None:
-    if limit < 0 or offset < 0:
-        raise ConfigurationError(f"limit={limit} and offset={offset} must not be negative.")
+    whole("limit", limit)
+    whole("offset", offset)
 
 
 def _fits(namespace: Namespace, condition: MatchCondition) -> bool:

@@ -8,7 +8,7 @@ from datetime import datetime
 from langchain_memengine.retrieval import documents, visibility
 from langchain_memengine.retrieval.name_index import NameIndex
 from langchain_memengine.retrieval.standing import silenced
-from langchain_memengine.storage import chunk_ids, graph, graph_meta, job_rows, jobs
+from langchain_memengine.storage import chunk_ids, graph, graph_meta, job_rows, jobs, tombstones
 from langchain_memengine.storage.chunk_values import partition_key
 from langchain_memengine.storage.database import Database
 from langchain_memengine.storage.graph_jobs import SYNC_KEY, skipped, sync_job
@@ -51,26 +51,32 @@ class GraphFollowing:
     def sync(self) -> int:
         """Forget what memories told that are gone by now; return how many there were.
 
-        Every question does this first. A graph that never followed the memory, or one from before
-        that was restored, is compared with all of it.
+        Every question does this first. A graph that never followed the memory, that lags far
+        behind, or from before a memory that was restored, is compared with all of it.
         """
         if not self._store.is_there:
             return 0
         database = self._store.get()
         with database.read() as tx:
             followed = graph_meta.get_meta(tx, graph_meta.FOLLOWED)
-            told = graph.evidence_ids(tx) if followed is None else ()
         with self._state.read() as tx:
             changes = tx.counters().changes
             if followed == str(changes) or database.read_only:
                 return 0
-            gone = chunk_ids.not_stored(tx, told)
-            if followed is not None:
-                gone = chunk_ids.removed_since(tx, int(followed))
+            gone = None if followed is None else tombstones.removed_ids(tx, after_seq=int(followed))
+        if gone is None:
+            gone = self._not_stored(database)
         with database.write() as tx:
             heard = graph.forget_evidence(tx, gone)
             graph_meta.set_meta(tx, graph_meta.FOLLOWED, str(changes))
         return heard
+
+    def _not_stored(self, database: Database) -> list[str]:
+        """Return the evidence that was a chunk, as its id shows, and is none of the store's now."""
+        with database.read() as tx:
+            told = graph.evidence_ids(tx)
+        with self._state.read() as tx:
+            return chunk_ids.not_stored(tx, told)
 
     def forget_gone(self, chunk_ids_read: Sequence[str]) -> None:
         """Forget what chunks told that were deleted while they were read."""

@@ -11,6 +11,7 @@ from langchain_memengine.answers import (
     as_json,
 )
 from langchain_memengine.errors import NotFoundError
+from langchain_memengine.given import whole
 from langchain_memengine.graph.learning import GraphLearning
 from langchain_memengine.graph.paths import along, shortest_paths
 from langchain_memengine.retrieval import documents
@@ -27,6 +28,7 @@ from langchain_memengine.types import (
 if TYPE_CHECKING:
     from langchain_memengine.graph.picture import GraphPicture
 
+_MAX_PATH_HOPS = 100
 _SIMILAR = 3
 
 
@@ -47,8 +49,10 @@ class KnowledgeGraph(GraphLearning):
         has one; a new name is known to it when the job ``graph_sync`` was done.
 
         Raises:
+            ConfigurationError: ``limit`` is no whole number from 0 on.
             EmbeddingError: The embedder failed.
         """
+        limit = whole("limit", limit)
         readable, wanted = self._readable(actor), clean_text(name)
         database, key, aside = self._synced(), entity_key(wanted), self._silenced()
         with database.read() as tx:
@@ -93,8 +97,10 @@ class KnowledgeGraph(GraphLearning):
             actor: Who asks.
 
         Raises:
+            ConfigurationError: ``hops`` is no whole number from 0 on.
             NotFoundError: No entity is called so, as far as the actor may know.
         """
+        hops = whole("hops", hops)
         documents.require_list("names", names)
         readable, at, aside = self._readable(actor), self._at(as_of), self._silenced()
         with self._synced().read() as tx:
@@ -116,9 +122,20 @@ class KnowledgeGraph(GraphLearning):
     ) -> list[tuple[Relation, ...]]:
         """Return the shortest chains of relations between two entities; none if there is no way.
 
+        Args:
+            source: Name or alias of the entity at one end.
+            target: The same of the other.
+            max_hops: Relations in a chain, up to 100.
+            max_paths: Chains, at most.
+            as_of: Only relations that held then; default: those that hold now.
+            actor: Who asks.
+
         Raises:
+            ConfigurationError: A number cannot work.
             NotFoundError: An entity is not there, as far as the actor may know.
         """
+        max_hops = whole("max_hops", max_hops, most=_MAX_PATH_HOPS)
+        max_paths = whole("max_paths", max_paths)
         readable, at, aside = self._readable(actor), self._at(as_of), self._silenced()
         database = self._synced()
 

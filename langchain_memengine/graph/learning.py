@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -116,9 +116,9 @@ class GraphLearning(GraphFollowing):
         Returns:
             The same, as it was stored.
         """
-        database = self._synced()
+        database, aside = self._synced(), self._silenced()
         with database.read() as tx:
-            stored = [self._resolved(tx, one, merge) for one in told]
+            stored = [self._resolved(tx, one, aside, merge) for one in told]
         hashes = {one.evidence: one.text_hash for one in stored if one.text_hash is not None}
         with database.write() as tx:
             for evidence in graph.outdated(tx, hashes):  # its text says something else by now
@@ -191,20 +191,27 @@ class GraphLearning(GraphFollowing):
         partition = partition_key(scope, visibility.owner_of(scope, actor))
         return [(Evidence(reference, partition), None)]
 
-    def _resolved(self, tx: Transaction, told: Told, merge: NameMerge | None) -> Told:
+    def _resolved(
+        self, tx: Transaction, told: Told, aside: Collection[str], merge: NameMerge | None
+    ) -> Told:
+        """Return what is told, of entities that are known; who is set aside gives no names."""
         spoken = mentions(told.entities, told.relations)
         readable = _resolvable(told.evidence.partition)
         keys = {entity_key(name) for one in spoken.values() for name in (one.name, *one.aliases)}
-        called = graph_entities.ids_called(tx, sorted(keys), partitions=readable)
+        called = graph_entities.ids_called(tx, sorted(keys), partitions=readable, aside=aside)
         ids = sorted({one for some in called.values() for one in some})
-        known = graph_entities.entities(tx, ids, partitions=readable)
+        known = graph_entities.entities(tx, ids, partitions=readable, aside=aside)
         by_key = {key: [known[one] for one in some] for key, some in called.items()}
         meant = {one: resolve(entity, by_key) for one, entity in spoken.items()}
         if merge is not None:
             new = [one for one in meant.values() if one.id not in known]
             near = {
                 one.id: graph_entities.search_names(
-                    tx, _longest_word(one.name), partitions=readable, limit=_CANDIDATES
+                    tx,
+                    _longest_word(one.name),
+                    partitions=readable,
+                    limit=_CANDIDATES,
+                    aside=aside,
                 )
                 for one in new
             }

@@ -31,7 +31,7 @@ def shortest_paths(
     arrivals: dict[str, list[tuple[str, Relation]]] = {one: [] for one in starts}
     frontier = list(arrivals)
     for _ in range(max_hops):
-        if ends & set(frontier):
+        if not frontier or ends & set(frontier):
             break
         fresh: dict[str, list[tuple[str, Relation]]] = {}
         here = set(frontier)

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from langchain_memengine.errors import JobError, MemEngineError, StorageError, StoreBusyError
 from langchain_memengine.jobs.lease import kept_alive
 from langchain_memengine.jobs.reports import JobOutcome, JobsReport
-from langchain_memengine.storage import job_rows, jobs, schedules
+from langchain_memengine.storage import job_rows, jobs, schedules, tombstones
 from langchain_memengine.storage.database import Database
 from langchain_memengine.storage.job_values import (
     DEFAULT_BACK_OFF,
@@ -203,6 +203,7 @@ class Worker:
             self._prune_at = now + PRUNE_EVERY
             with self._database.write() as tx:
                 jobs.prune(tx, before=now - RETENTION)
+                tombstones.prune(tx, now=now)
 
     def _attempt(self, job: Job, now: datetime) -> JobOutcome:
         try:

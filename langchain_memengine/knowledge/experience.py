@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from langchain_memengine.errors import ConfigurationError
+from langchain_memengine.given import whole
 from langchain_memengine.knowledge.experience_index import ExperienceIndex, Wanted
 from langchain_memengine.knowledge.experience_prompt import experience_prompt
 from langchain_memengine.knowledge.experience_upkeep import ExperienceUpkeep
@@ -219,10 +219,9 @@ class ExperienceStore(ExperienceUpkeep):
             user: Whose, beside everyone's.
 
         Raises:
-            ConfigurationError: ``limit`` is less than 1, or there is no such kind.
+            ConfigurationError: ``limit`` is no whole number from 1 on, or there is no such kind.
         """
-        if limit < 1:
-            raise ConfigurationError(f"limit={limit} must be at least 1.")
+        limit = whole("limit", limit, least=1)
         if kind is not None:
             require_kind(kind)
         words = self._splitter.query(clean_text(query))
@@ -241,8 +240,9 @@ class ExperienceStore(ExperienceUpkeep):
         """Return a user's and everyone's experiences, the newest first.
 
         Raises:
-            ConfigurationError: There is no such kind.
+            ConfigurationError: ``limit`` is no whole number from 0 on, or there is no such kind.
         """
+        limit = whole("limit", limit)
         if kind is not None:
             require_kind(kind)
         with self._database.read() as tx:

@@ -6,17 +6,23 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from langchain_memengine.errors import ConfigurationError, ScopeError
+from langchain_memengine.errors import ScopeError
+from langchain_memengine.given import real
 from langchain_memengine.knowledge.experience_files import from_json, to_json
-from langchain_memengine.knowledge.new_experience import checked, require_name
+from langchain_memengine.knowledge.new_experience import checked, merged, require_name
 from langchain_memengine.storage import experiences
 from langchain_memengine.storage.database import Database
-from langchain_memengine.storage.experience_values import ExperienceStats
+from langchain_memengine.storage.experience_values import (
+    Experience,
+    ExperienceImport,
+    ExperienceStats,
+)
 from langchain_memengine.storage.times import to_ms
 from langchain_memengine.text.sanitize import clean_text
 from langchain_memengine.types import Actor
 
 _DAY_MS = timedelta(days=1) // timedelta(milliseconds=1)
+_SECOND = 0.00001  # of a day, rounded
 
 
 class ExperienceUpkeep:
@@ -48,10 +54,9 @@ class ExperienceUpkeep:
         at the end is the same. A use spares what was not yet taken.
 
         Raises:
-            ConfigurationError: The half-life is not above 0.
+            ConfigurationError: The half-life is less than a second, or no number.
         """
-        if not half_life_days > 0:
-            raise ConfigurationError(f"half_life_days={half_life_days} must be above 0.")
+        half_life_days = real("half_life_days", half_life_days, least=_SECOND)
         now = self._clock()
         now_ms = to_ms(now)
         half_life_ms = half_life_days * _DAY_MS
@@ -65,7 +70,12 @@ class ExperienceUpkeep:
         return len(new)
 
     def prune_expired(self, min_weight: float = 0.05) -> int:
-        """Remove the experiences of all users that weigh less; return how many those were."""
+        """Remove the experiences of all users that weigh less; return how many those were.
+
+        Raises:
+            ConfigurationError: ``min_weight`` is no number from 0 on.
+        """
+        min_weight = real("min_weight", min_weight)
         with self._database.write() as tx:
             return experiences.remove_below(tx, min_weight)
 
@@ -79,11 +89,12 @@ class ExperienceUpkeep:
         with self._database.read() as tx:
             return to_json(experiences.latest(tx, self._readable(user)))
 
-    def import_json(self, text: str, *, user: str | None = None) -> int:
-        """Store what :meth:`export_json` returned; return how many experiences those were.
+    def import_json(self, text: str, *, user: str | None = None) -> ExperienceImport:
+        """Store what :meth:`export_json` returned; return what was new, and what was known.
 
         Everyone's stay everyone's when the engine's actor is an admin; all else becomes the user's
-        own. Importing twice makes nothing twice.
+        own. Importing twice makes nothing twice, and an older export takes nothing back: of a known
+        experience the later state stays, with the larger count of uses and the last of them.
 
         Raises:
             ConfigurationError: It is no such text; nothing was stored.
@@ -95,9 +106,18 @@ class ExperienceUpkeep:
             checked(one if one.user in stays else replace(one, user=owner))
             for one in from_json(text)
         ]
+        told: dict[str, Experience] = {}
+        for one in learnt:
+            told[one.id] = merged(told[one.id], one) if one.id in told else one
         with self._database.write() as tx:
-            experiences.put(tx, list({one.id: one for one in learnt}.values()))
-        return len(learnt)
+            known = experiences.by_id(tx, list(told))
+            new = {
+                id_: merged(known[id_], one) if id_ in known else one for id_, one in told.items()
+            }
+            changed = [one for id_, one in new.items() if one != known.get(id_)]
+            experiences.put(tx, changed)
+        added = len(new) - len(known)
+        return ExperienceImport(added, len(changed) - added, len(new) - len(changed))
 
     def _user(self, user: str | None) -> str:
         """Return who calls: the engine's actor when nobody is named."""

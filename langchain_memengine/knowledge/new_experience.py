@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from langchain_memengine.errors import ConfigurationError
+from langchain_memengine.given import real, whole
 from langchain_memengine.retrieval.documents import require_list
 from langchain_memengine.storage.experience_values import (
     EXPERIENCE_KINDS,
@@ -19,7 +20,6 @@ from langchain_memengine.text.digests import digest
 from langchain_memengine.text.sanitize import clean_metadata, clean_text
 
 MAX_NAME_CHARS = 255
-MAX_USES = 2**31 - 1
 
 
 def checked(one: Experience) -> Experience:
@@ -33,10 +33,8 @@ def checked(one: Experience) -> Experience:
     if not intent:
         raise ConfigurationError("An experience needs an intent: what was wanted, in words.")
     for name, number in (("success_score", one.success_score), ("weight", one.weight)):
-        if not 0 <= number <= 1:
-            raise ConfigurationError(f"{name}={number} must be from 0 to 1.")
-    if not 0 <= one.use_count <= MAX_USES:
-        raise ConfigurationError(f"use_count={one.use_count} must be from 0 to {MAX_USES}.")
+        real(name, number, most=1)
+    whole("use_count", one.use_count)
     require_name("user", one.user)
     require_name("session", one.session)
     cleaned = replace(
@@ -96,6 +94,25 @@ def renewed(new: Experience, known: Experience | None) -> Experience:
     )
 
 
+def merged(known: Experience, told: Experience) -> Experience:
+    """Return one experience of two states of it: as the later one tells it, with all uses.
+
+    It was first learnt when the earlier one says. A preference of one value is as sure as the surer
+    of both.
+    """
+    later, earlier = (told, known) if _renewed_at(told) > _renewed_at(known) else (known, told)
+    used = [one.last_used_at for one in (known, told) if one.last_used_at is not None]
+    surest = max(later, earlier, key=_signs) if _tells_same(known, told) else later
+    return replace(
+        later,
+        solution=surest.solution,
+        success_score=surest.success_score,
+        created_at=min(known.created_at, told.created_at),
+        use_count=max(known.use_count, told.use_count),
+        last_used_at=max(used, default=None),
+    )
+
+
 def cleaned_tags(tags: Sequence[str]) -> tuple[str, ...]:
     """Return tags as they are compared: casefolded, stripped, each once, in order.
 
@@ -132,14 +149,28 @@ def require_name(what: str, name: str) -> None:
         )
 
 
+def _renewed_at(one: Experience) -> datetime:
+    """Return when it was last learnt, or let age."""
+    return max(one.created_at, one.decayed_at or one.created_at)
+
+
+def _signs(one: Experience) -> int:
+    """Return how many signs of a preference there were, 0 for anything else."""
+    match one.solution:
+        case {"key": str(), "value": _, "signs": int() as signs} if one.kind == "user_preference":
+            return max(signs, 0)
+    return 0
+
+
+def _tells_same(one: Experience, other: Experience) -> bool:
+    """Return whether two experiences are preferences of the same value."""
+    if not (_signs(one) and _signs(other)):
+        return False
+    return bool(one.solution["value"] == other.solution["value"])
+
+
 def _identity(one: Experience) -> str:
     """Return the id: of a preference by what it is about, of anything else by all it tells."""
-    match one.solution:
-        case {"key": str() as key, "value": _, "signs": int() as signs} if (
-            one.kind == "user_preference" and signs > 0
-        ):
-            content: list[Any] = [key]
-        case _:
-            content = [one.intent, one.solution]
+    content: list[Any] = [one.solution["key"]] if _signs(one) else [one.intent, one.solution]
     told = json.dumps([one.user, one.kind, *content], ensure_ascii=False, sort_keys=True)
     return digest(told)[:32]

@@ -15,6 +15,7 @@ import numpy as np
 from langchain_core.embeddings import Embeddings
 
 from langchain_memengine.errors import ConfigurationError, MissingDependencyError
+from langchain_memengine.models.native import native_call
 from langchain_memengine.models.vectors import FloatArray
 
 WORDLLAMA_CONFIG = "l2_supercat"
@@ -54,7 +55,8 @@ class WordLlamaEmbeddings(Embeddings):
         """Return one vector a text, in order, not normalised; zeros for an empty text."""
         words, tokenizer = _wordllama()
         # As the package's own embed(), without positions and padding: half of the time.
-        encodings = tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
+        with native_call():
+            encodings = tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
         vectors = np.zeros((len(texts), WORDLLAMA_DIMENSION), np.float32)
         for row, encoding in enumerate(encodings):
             token_ids = encoding.ids
@@ -96,7 +98,8 @@ class MiniLMEmbeddings(Embeddings):
 
     def _embed(self, texts: list[str]) -> FloatArray:
         session, tokenizer = _minilm()
-        token_ids = [encoding.ids for encoding in tokenizer.encode_batch(list(texts))]
+        with native_call():
+            token_ids = [encoding.ids for encoding in tokenizer.encode_batch(list(texts))]
         order = sorted(range(len(texts)), key=lambda i: len(token_ids[i]))
         vectors = np.zeros((len(texts), MINILM_DIMENSION), dtype=np.float32)
         for start in range(0, len(order), MINILM_BATCH_SIZE):
@@ -116,19 +119,20 @@ def _pooled(session: Any, token_ids: Sequence[list[int]]) -> FloatArray:
         ids[row, : len(text_ids)] = text_ids
         mask[row, : len(text_ids)] = 1
     inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
-    tokens = session.run(None, inputs)[0]
+    with native_call():
+        tokens = session.run(None, inputs)[0]
     sums = (tokens * mask[..., None]).sum(axis=1)  # of the same direction as the means
     unit: FloatArray = sums / np.linalg.norm(sums, axis=1, keepdims=True)
     return unit.astype(np.float32)
 
 
 def _wordllama() -> tuple[FloatArray, Any]:
-    with _loading:
+    with native_call(), _loading:
         return _load_wordllama()
 
 
 def _minilm() -> tuple[Any, Any]:
-    with _loading:
+    with native_call(), _loading:
         return _load_minilm()
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from langchain_memengine.storage import chunks, embeddings
+from langchain_memengine.storage import embeddings, tombstones
 from langchain_memengine.storage.transaction import Transaction
 
 
@@ -35,12 +35,16 @@ class Change(NamedTuple):
     built: Built
 
 
-def change_since(tx: Transaction, partition: str, model: str, after: int) -> Change:
-    """Return what happened to the vectors of a partition after a value of the change counter."""
-    gone = chunks.removed_nums(tx, partition, after_seq=after)
+def change_since(tx: Transaction, partition: str, model: str, after: int) -> Change | None:
+    """Return what happened to the vectors of a partition after a value of the change counter.
+
+    ``None`` if the database does not know any more what was removed since.
+    """
+    gone = tombstones.removed_nums(tx, partition, after_seq=after)
+    if gone is None:
+        return None
     nums, vectors = embeddings.vectors_of_partition(tx, partition, model, after_seq=after)
-    expected = embeddings.count_of_partition(tx, partition, model)
-    return Change(gone, nums, vectors, Built(tx.counters().changes, expected))
+    return Change(gone, nums, vectors, _built(tx, partition, model))
 
 
 def difference(tx: Transaction, partition: str, model: str, held: NDArray[np.int64]) -> Change:
@@ -48,7 +52,12 @@ def difference(tx: Transaction, partition: str, model: str, held: NDArray[np.int
 
     The numbers are to be read before the view is opened: what others wrote since is no remnant.
     """
-    whole = change_since(tx, partition, model, 0)
-    lacking = ~np.isin(whole.nums, held)
-    gone = np.setdiff1d(held, whole.nums).tolist()
-    return Change(gone, whole.nums[lacking], whole.vectors[lacking], whole.built)
+    nums, vectors = embeddings.vectors_of_partition(tx, partition, model)
+    lacking = ~np.isin(nums, held)
+    gone = np.setdiff1d(held, nums).tolist()
+    return Change(gone, nums[lacking], vectors[lacking], _built(tx, partition, model))
+
+
+def _built(tx: Transaction, partition: str, model: str) -> Built:
+    expected = embeddings.count_of_partition(tx, partition, model)
+    return Built(tx.counters().changes, expected)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -169,11 +169,18 @@ def delete(out_of: Collection, nums: Sequence[int]) -> None:
     out_of.delete(ids=[str(num) for num in nums])
 
 
-def numbers(of: Collection, page: int) -> NDArray[np.int64]:
-    """Return the numbers of all chunks that a collection holds, read in pages."""
+def numbers(of: Collection, page: int, lock: AbstractContextManager[object]) -> NDArray[np.int64]:
+    """Return the numbers of all chunks that a collection holds.
+
+    Args:
+        of: The collection.
+        page: How many are read at once.
+        lock: Held meanwhile.
+    """
     found: list[int] = []
     while True:
-        ids = of.get(limit=page, offset=len(found), include=[])["ids"]
+        with lock:
+            ids = of.get(limit=page, offset=len(found), include=[])["ids"]
         found.extend(map(int, ids))
         if len(ids) < page:
             return np.asarray(found, np.int64)

@@ -65,11 +65,17 @@ class ChromaWriter:
         with self._database.read() as tx:
             if tx.counters().changes != seq:  # whoever changed it counts, too
                 return None
-        held = chroma_client.numbers(collection, self._collections.batch)
-        with self._database.read() as tx:
-            rest = difference(tx, partition, model, held)
+        rest = self.difference(collection, partition, model)
         logger.info("Chroma lacks %d vectors and has %d others", len(rest.nums), len(rest.gone))
         return rest
+
+    def difference(self, collection: Collection, partition: str, model: str) -> Change:
+        """Return what a collection lacks, and has too much, by all the numbers that it holds."""
+        with self._lock:
+            batch = self._collections.batch
+        held = chroma_client.numbers(collection, batch, self._lock)
+        with self._database.read() as tx:
+            return difference(tx, partition, model, held)
 
     def verify(self, partition: str, model: str) -> None:
         """Look for some vectors: files that vanished under an embedded Chroma tell nothing.

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
 from math import sqrt
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -172,7 +173,7 @@ class GraphLeg:
             found = self._neighbourhood(tx, state, query, list(by_id))
         if not found.mentions:
             return LedTo()
-        references = sorted({evidence for _, evidence in found.mentions})
+        references = sorted(set(map(itemgetter(1), found.mentions)))
         pairs = [
             (reference, num)
             for reference, num in chunk_ids.nums_of(state, references, partitions=query.partitions)
@@ -198,8 +199,8 @@ class GraphLeg:
         rows = self._rows(tx, state, query, starts)
         entities = dict.fromkeys([*starts, *(end for row in rows for end in row.ends)])
         mentions = graph_entities.mentions(tx, list(entities), partitions=partitions)
-        names = {entity: key for entity, _, key in mentions}
-        by_memory = dict.fromkeys((entity, one) for entity, one, _ in mentions)
+        names = dict(map(itemgetter(0, 2), mentions))
+        by_memory = dict.fromkeys(map(itemgetter(0, 1), mentions))
         return Neighbourhood(rows, list(by_memory), names)
 
     def _rows(
@@ -221,7 +222,7 @@ class GraphLeg:
                 at=query.now,
                 max_relations=MAX_RELATIONS,
             )
-            new = [row._replace(hop=hop) for row in rows if row.id not in found]
+            new = [RelationRow(*row[:-1], hop) for row in rows if row.id not in found]
             new = _told(tx, state, new, query)
             found.update((row.id, row) for row in new)
             reached = Counter(end for row in new for end in row.ends if end not in known)

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum, log, sqrt
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,22 +70,23 @@ def visits(
     """
     names = found.names
     nodes = {one: place for place, one in enumerate({**names, **matched})}
-    mentions = [(one, memory) for one, memory in found.mentions if memory in matched]
+    # A hub is mentioned thousands of times: mentions are handled as arrays.
+    mentions = [pair for pair in found.mentions if pair[1] in matched]
+    who, where = (_places(nodes, map(itemgetter(side), mentions)) for side in (0, 1))
+    near = np.array([matched.get(one, 0.0) for one in nodes])
     relations = [row for row in found.rows if row.source in names and row.target in names]
-    tails = [row.source for row in relations] + [entity for entity, _ in mentions]
-    heads = [row.target for row in relations] + [memory for _, memory in mentions]
-    weights = [1.0] * len(relations)
-    weights += [_UNMATCHED + matched[memory] for _, memory in mentions]
-    frequency = Counter(one for one, _ in mentions)
+    tails = np.concatenate([_places(nodes, (row.source for row in relations)), who])
+    heads = np.concatenate([_places(nodes, (row.target for row in relations)), where])
+    weights = np.concatenate([np.ones(len(relations)), _UNMATCHED + near[where]])
+    frequency = np.bincount(who, minlength=len(nodes))
     starts = np.zeros(len(nodes))
     for share, chances in (
-        (_NAMED, _meant(named, mentions, matched)),
+        (_NAMED, {one: _meant(near[where[who == nodes[one]]]) for one in named if one in nodes}),
         (_FACTS, _matching_facts(relations, names, text, words_of)),
         (_CHUNKS, {memory: score**2 for memory, score in best.items() if memory in matched}),
     ):
         _start(starts, nodes, share, chances, frequency)
-    ends = np.array([[nodes[one] for one in side] for side in (tails, heads)], np.int64)
-    often = walk(ends.T, np.asarray(weights), starts)
+    often = walk(np.stack([tails, heads], axis=1), weights, starts)
     return {memory: float(often[nodes[memory]]) for memory in matched}
 
 
@@ -129,19 +131,18 @@ def concentration(often: Iterable[float], texts: int) -> float:
     return min(max(2 * (1 - spread / most), 0.0), 1.0) ** 2
 
 
-def _meant(
-    named: Sequence[str], mentions: Sequence[tuple[str, str]], matched: Mapping[str, float]
-) -> dict[str, float]:
-    """Return the chances of the entities that a query names.
+def _places(nodes: Mapping[str, int], ids: Iterable[str]) -> Ints:
+    """Return the numbers of nodes."""
+    return np.fromiter(map(nodes.__getitem__, ids), np.int64)
+
+
+def _meant(near: Floats) -> float:
+    """Return the chance of an entity that a query names, by how near its memories are.
 
     One of which the nearest memories speak is what the query is about. A word like "country" may
     be an entity, too; what is said of it elsewhere has nothing to do with the query.
     """
-    chances = dict.fromkeys(named, _ELSEWHERE)
-    for entity, memory in mentions:
-        if entity in chances:
-            chances[entity] = max(chances[entity], _ELSEWHERE + matched[memory] ** 2)
-    return chances
+    return _ELSEWHERE + float(near.max(initial=0.0)) ** 2
 
 
 def _matching_facts(
@@ -175,11 +176,11 @@ def _start(
     nodes: Mapping[str, int],
     share: float,
     chances: Mapping[str, float],
-    frequency: Mapping[str, int],
+    frequency: Ints,
 ) -> None:
     """Spread a share of the starts; what half the memories mention says less than what few do."""
     known = {
-        one: chance / sqrt(frequency.get(one, 1))
+        one: chance / sqrt(max(int(frequency[nodes[one]]), 1))
         for one, chance in chances.items()
         if one in nodes and chance > 0
     }

@@ -16,7 +16,7 @@ from langchain_memengine.retrieval.query import MAX_QUERY_CHARS
 from langchain_memengine.retrieval.search import MAX_QUERY_WORDS
 from langchain_memengine.retrieval.self_hits import SAME, spread
 from langchain_memengine.retrieval.vector_matrix import NO_COSINE, VectorMatrix
-from langchain_memengine.storage import embeddings, integrity
+from langchain_memengine.storage import chunks, embeddings, integrity
 from langchain_memengine.storage.database import Database
 from langchain_memengine.storage.transaction import Transaction
 from langchain_memengine.text.words import WordSplitter
@@ -50,7 +50,7 @@ def _indexes(database: Database, embedding: EmbeddingCache, partitions: Partitio
         keys = integrity.partitions(tx)
         for key in keys:
             partition = partition_now(tx, partitions, key, model)
-            nums = integrity.nums(tx, key)
+            nums = chunks.nums(tx, key)
             vectors = embeddings.count_of_partition(tx, key, model) if model else 0
             found = (
                 partition.keyword.corpus_size,
@@ -78,7 +78,7 @@ def _self_hits(
         model = embedding.model(tx)
         for key in integrity.partitions(tx):
             partition = partition_now(tx, partitions, key, model)
-            sample = spread(integrity.nums(tx, key))
+            sample = spread(chunks.nums(tx, key))
             missed = [
                 *_missed_by_keyword(tx, partition, splitter, sample),
                 *(_missed_by_vector(tx, partition, sample, model) if model else ()),
@@ -122,6 +122,7 @@ def _finds(vectors: VectorMatrix, slots: NDArray[np.int64], vector: NDArray[np.f
 
 
 def _rebuild(found: str, partitions: Partitions, keys: Sequence[str]) -> Finding:
-    return Finding(
-        "failed", found, "build them again from the database", partial(partitions.discard, keys)
-    )
+    def mend() -> None:
+        partitions.discard(keys)
+
+    return Finding("failed", found, "build them again from the database", mend)

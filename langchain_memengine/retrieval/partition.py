@@ -22,7 +22,7 @@ from langchain_memengine.retrieval.keyword_index import KeywordIndex
 from langchain_memengine.retrieval.row_reading import author, group, keyword_text, place
 from langchain_memengine.retrieval.surroundings import Surroundings
 from langchain_memengine.retrieval.vector_matrix import Unrelated, VectorMatrix
-from langchain_memengine.storage import access, chunks, embeddings
+from langchain_memengine.storage import access, chunks, embeddings, tombstones
 from langchain_memengine.storage.change_counters import Counters
 from langchain_memengine.storage.chunk_values import FilterRow, IndexRow
 from langchain_memengine.storage.transaction import Transaction
@@ -196,10 +196,16 @@ class Partition:
         newest = 0
         if len(self._nums):  # most users and threads have left nothing yet
             newest = int(self.nums[-1])
-            self._remove(chunks.removed_nums(tx, self.key, after_seq=self.changes))
+            removed = tombstones.removed_nums(tx, self.key, after_seq=self.changes)
+            self._remove(self._not_stored(tx) if removed is None else removed)
         rows = chunks.index_rows(tx, self.key, after_seq=self.changes)
         self._append([row for row in rows if row.num > newest])
         self.context.forget()
+
+    def _not_stored(self, tx: Transaction) -> list[int]:
+        """Return the numbers that the database has no chunk of (any more)."""
+        gone: list[int] = np.setdiff1d(self.nums, chunks.nums(tx, self.key)).tolist()
+        return gone
 
     def _remove(self, nums: Sequence[int]) -> None:
         gone = self.slots_of(np.asarray(nums, np.int64)).tolist()

@@ -85,14 +85,20 @@ class Partitions:
                 if partition.changes >= forgotten_at:
                     self._snapshots.save(partition)
 
-    def discard(self, keys: Sequence[str]) -> None:
-        """Forget partitions, here and as they were kept: they are built again when next used."""
+    def discard(self, keys: Sequence[str]) -> list[str]:
+        """Forget partitions, here and as they were kept: they are built again when next used.
+
+        Returns what is left of them on disk, in words.
+        """
+        left: list[str] = []
         with self.lock:
             self._latest = None
             for key in keys:
                 self._loaded.pop(key, None)
                 if self._snapshots is not None:
-                    self._snapshots.discard(key)
+                    kept = self._snapshots.discard(key)
+                    left += [] if kept is None else [kept]
+        return left
 
     def _first(self, key: str, counters: Counters) -> Partition:
         """Return a partition that is not in memory yet: as it was kept, or empty."""

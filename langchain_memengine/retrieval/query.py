@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langchain_memengine.errors import ConfigurationError
+from langchain_memengine.given import whole
 from langchain_memengine.rankings import Ranking
 from langchain_memengine.retrieval.fusion import Candidates, Ranked
+from langchain_memengine.storage.graph_reading import MAX_HOPS
 from langchain_memengine.types import (
     Filter,
     VectorPath,
@@ -83,13 +85,11 @@ class Query:
         """Reject numbers that mean nothing.
 
         Raises:
-            ConfigurationError: A number is negative.
+            ConfigurationError: One is no whole number from 0 on, or there are too many hops.
         """
-        if min(self.k, self.max_chars, self.max_tokens, self.graph_hops) >= 0:
-            return
-        for name in ("k", "max_chars", "max_tokens", "graph_hops"):
-            if getattr(self, name) < 0:
-                raise ConfigurationError(f"{name}={getattr(self, name)} must not be negative.")
+        for name in ("k", "max_chars", "max_tokens"):
+            whole(name, getattr(self, name))
+        whole("graph_hops", self.graph_hops, most=MAX_HOPS)
 
     @property
     def tail(self) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from langchain_memengine.storage import integrity
+from langchain_memengine.storage import chunks, integrity
 from langchain_memengine.storage.transaction import Transaction
 
 FloatArray = NDArray[np.float32]
@@ -33,7 +33,7 @@ def spread(nums: NDArray[np.int64]) -> list[int]:
 
 def sample(tx: Transaction, partition: str, model: str) -> dict[int, FloatArray]:
     """Return the vectors of some chunks of a partition, by number; those that mean something."""
-    vectors = integrity.vectors(tx, spread(integrity.nums(tx, partition)), model)
+    vectors = integrity.vectors(tx, spread(chunks.nums(tx, partition)), model)
     return {num: vector for num, vector in vectors.items() if vector.any()}
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from langchain_memengine.errors import StorageError
-from langchain_memengine.retrieval.derived_files import remove
+from langchain_memengine.retrieval.derived_files import clear
 from langchain_memengine.retrieval.partition import Partition
 from langchain_memengine.retrieval.snapshot import Origin, folder_of, load, save
 from langchain_memengine.storage.change_counters import Counters
@@ -85,10 +85,13 @@ class Snapshots:
             self._kept[partition.key] = _Extent.of(partition)
         return partition
 
-    def discard(self, key: str) -> None:
-        """Remove the snapshot of a partition, also that of the process that maintains them."""
-        remove(folder_of(self._folder, key))
+    def discard(self, key: str) -> str | None:
+        """Remove the snapshot of a partition, also that of the process that maintains them.
+
+        Returns what is left of it, in words.
+        """
         self._kept.pop(key, None)
+        return clear(folder_of(self._folder, key), "Words and vectors")
 
     def save(self, partition: Partition) -> None:
         """Write a partition if this process may and the snapshot on disk is far from it.

@@ -31,7 +31,7 @@ from langchain_memengine.retrieval.chroma_client import panics_as_errors
 from langchain_memengine.retrieval.chroma_collections import ChromaCollections, Location
 from langchain_memengine.retrieval.chroma_folder import ChromaFolder
 from langchain_memengine.retrieval.chroma_writer import ChromaWriter, IsOver
-from langchain_memengine.retrieval.derived_files import remove
+from langchain_memengine.retrieval.derived_files import clear
 from langchain_memengine.storage.database import Database
 
 if TYPE_CHECKING:
@@ -142,6 +142,8 @@ class ChromaIndex:
             change = change_since(tx, partition, model, after)
         try:
             with panics_as_errors():
+                if change is None:
+                    change = self._writer.difference(collection, partition, model)
                 return self._bring(collection, partition, model, change, is_over)
         except Exception as error:
             if not self._is_embedded and chroma_client.is_gone(error):
@@ -165,11 +167,11 @@ class ChromaIndex:
             self._let_go()
             yield self._location
 
-    def start_over(self, collections: Sequence[tuple[str, str]]) -> bool:
+    def start_over(self, collections: Sequence[tuple[str, str]]) -> str | None:
         """Remove an embedded Chroma, or these (partition, model) of a server.
 
-        They are filled from the database when they are next followed. Returns whether their
-        vectors are gone from disk: a server keeps files as it likes.
+        They are filled from the database when they are next followed. Returns where their vectors
+        still are on disk: a server keeps files as it likes.
 
         Raises:
             StorageError: The server failed.
@@ -179,14 +181,13 @@ class ChromaIndex:
             self._failures = 0
             self._starts += 1
             if isinstance(self._location, ChromaFolder):
-                remove(self._location.home)
-                return True
+                return clear(self._location.home, "Vectors")
             try:
                 for one in collections:
                     self._collections.remove(*one)
             except Exception as error:
                 raise self._failed("remove a collection", error) from error
-            return False
+            return "Vectors in the files of the Chroma server, until it cleans them up."
 
     def _let_go(self) -> None:
         self._built.clear()
@@ -204,7 +205,7 @@ class ChromaIndex:
             return False
         with self._database.read() as tx:
             change = change_since(tx, partition, model, built.seq)
-        if len(change.gone) or len(change.nums):
+        if change is None or len(change.gone) or len(change.nums):
             return False
         with self._lock:
             if (partition, model) in self._built:  # nothing failed meanwhile

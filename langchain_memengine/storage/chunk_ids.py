@@ -10,10 +10,7 @@ from sqlalchemy import ColumnElement, bindparam, or_, select, true
 
 from langchain_memengine.storage import quarantines
 from langchain_memengine.storage.long_lists import rows_of
-from langchain_memengine.storage.schema import (
-    chunks,
-    tombstones,
-)
+from langchain_memengine.storage.schema import chunks
 from langchain_memengine.storage.statements import HotQuery, batches, without_index
 from langchain_memengine.storage.transaction import Transaction
 
@@ -133,24 +130,6 @@ def set_aside(tx: Transaction) -> frozenset[str]:
         of_sources = (chunks.c.store_id == tx.store_id) & chunks.c.source.in_(batch)
         found.update(tx.connection.execute(select(chunks.c.id).where(of_sources)).scalars())
     return frozenset(found)
-
-
-def removed_since(tx: Transaction, seq: int) -> list[str]:
-    """Return the ids of chunks that were removed after ``seq`` and are not back."""
-    back = select(chunks.c.num).where(
-        chunks.c.store_id == tombstones.c.store_id, chunks.c.id == tombstones.c.chunk_id
-    )
-    return list(
-        tx.connection.execute(
-            select(tombstones.c.chunk_id)
-            .where(
-                tombstones.c.store_id == tx.store_id,
-                tombstones.c.seq > seq,
-                ~back.exists(),
-            )
-            .distinct()
-        ).scalars()
-    )
 
 
 def readable(tx: Transaction, ids: Sequence[str]) -> list[ReadableChunk]:

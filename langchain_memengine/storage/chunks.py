@@ -7,18 +7,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, RowMapping, delete, func, insert, select
 
-from langchain_memengine.storage import originals
+from langchain_memengine.storage import originals, tombstones
 from langchain_memengine.storage.chunk_values import (
     FilterRow,
     IndexRow,
     partition_key,
 )
-from langchain_memengine.storage.schema import (
-    chunks,
-    tombstones,
-)
+from langchain_memengine.storage.schema import chunks
 from langchain_memengine.storage.statements import batches, is_in
 from langchain_memengine.storage.times import to_ms
 from langchain_memengine.storage.transaction import Transaction
@@ -58,7 +57,10 @@ def replace_sources(
         if chunk_id in old and all(old[chunk_id][name] == values[name] for name in _COMPARED)
     }
     gone = [row for chunk_id, row in old.items() if chunk_id not in kept]
-    _bury(tx, gone, now)
+    if gone:
+        tombstones.bury(tx, gone, now)
+        for batch in batches([row["num"] for row in gone]):
+            tx.connection.execute(delete(chunks).where(chunks.c.num.in_(batch)))
     added = [values for chunk_id, values in wanted.items() if chunk_id not in kept]
     if added:
         seq = tx.seq
@@ -130,19 +132,6 @@ def filter_rows(tx: Transaction, partition: str, *, from_num: int = 0) -> dict[i
     return {num: FilterRow(*row) for num, *row in rows}
 
 
-def removed_nums(tx: Transaction, partition: str, *, after_seq: int) -> list[int]:
-    """Return the numbers of chunks removed from a partition after ``after_seq``."""
-    return list(
-        tx.connection.execute(
-            select(tombstones.c.num).where(
-                tombstones.c.store_id == tx.store_id,
-                tombstones.c.partition_key == partition,
-                tombstones.c.seq > after_seq,
-            )
-        ).scalars()
-    )
-
-
 def scopes_of_sources(tx: Transaction, sources: Sequence[str]) -> dict[str, tuple[Scope, str]]:
     """Return (scope, owner) of those sources that have chunks."""
     found: dict[str, tuple[Scope, str]] = {}
@@ -154,6 +143,16 @@ def scopes_of_sources(tx: Transaction, sources: Sequence[str]) -> dict[str, tupl
         )
         found.update({source: (scope, owner) for source, scope, owner in rows})
     return found
+
+
+def nums(tx: Transaction, partition: str) -> NDArray[np.int64]:
+    """Return the numbers of the chunks of a partition, ascending."""
+    found = tx.connection.execute(
+        select(chunks.c.num)
+        .where(chunks.c.store_id == tx.store_id, chunks.c.partition_key == partition)
+        .order_by(chunks.c.num)
+    ).scalars()
+    return np.fromiter(found, np.int64)
 
 
 def count(tx: Transaction) -> int:
@@ -171,27 +170,6 @@ def _rows_of_sources(tx: Transaction, sources: Sequence[str]) -> list[RowMapping
         )
         rows.extend(tx.connection.execute(statement).mappings())
     return rows
-
-
-def _bury(tx: Transaction, rows: Sequence[RowMapping], now: datetime) -> None:
-    """Delete rows and leave a tombstone for each, which the derived indexes follow."""
-    if not rows:
-        return
-    seq = tx.seq
-    graves = [
-        {
-            "store_id": tx.store_id,
-            "num": row["num"],
-            "chunk_id": row["id"],
-            "partition_key": row["partition_key"],
-            "seq": seq,
-            "at": to_ms(now),
-        }
-        for row in rows
-    ]
-    tx.connection.execute(insert(tombstones), graves)
-    for batch in batches([row["num"] for row in rows]):
-        tx.connection.execute(delete(chunks).where(chunks.c.num.in_(batch)))
 
 
 def _values(tx: Transaction, chunk: Chunk, provenance: Provenance, now: datetime) -> dict[str, Any]:

@@ -51,6 +51,21 @@ class Experience(Shown):
 
 
 @dataclass(frozen=True, slots=True)
+class ExperienceImport:
+    """What an import of experiences did, each counted once.
+
+    Attributes:
+        added: New here.
+        updated: Known here, and now with what the import knew of later, or more of.
+        kept: Known here, where nothing in the import was later or more; they stay as they are.
+    """
+
+    added: int = 0
+    updated: int = 0
+    kept: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class IntentRow:
     """What a search over intents must know of one experience."""
 

@@ -8,7 +8,7 @@ there.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -45,11 +45,14 @@ def entities(
     tx: Transaction, ids: Sequence[str], *, partitions: Sequence[str], aside: Collection[str] = ()
 ) -> dict[str, Entity]:
     """Return entities by id, under the names that these partitions know."""
-    names: dict[str, dict[str, Counter[str]]] = {}
-    for one, key, name, times in _names(tx, ids, partitions, aside):
-        names.setdefault(one, {}).setdefault(key, Counter())[name] += times
-    types = dict(rows_of(tx, TYPES, [one for one in ids if one in names]))
-    return {one: _entity(one, types[one], names[one]) for one in ids if one in names}
+    return _under_names(tx, ids, _names(tx, ids, partitions, aside))
+
+
+def called_by(tx: Transaction, evidence: str, *, partitions: Sequence[str]) -> dict[str, Entity]:
+    """Return the entities that one memory names, by id, under the names that it gives them."""
+    ids = named_by(tx, [evidence], partitions=partitions)
+    rows = rows_of(tx, SPOKEN, ids, partitions=list(partitions))
+    return _under_names(tx, ids, [(*name, 1) for *name, one in rows if one == evidence])
 
 
 def search_names(
@@ -96,6 +99,17 @@ def named_by(tx: Transaction, evidence: Sequence[str], *, partitions: Sequence[s
     """Return the ids of the entities that these memories name, sorted."""
     rows = rows_of(tx, NAMED_BY, evidence, partitions=list(partitions))
     return sorted({entity for entity, *_ in rows})
+
+
+def _under_names(
+    tx: Transaction, ids: Sequence[str], names: Iterable[tuple[Any, ...]]
+) -> dict[str, Entity]:
+    """Return entities by id under names: (entity, key of a name, name, how often)."""
+    found: dict[str, dict[str, Counter[str]]] = {}
+    for one, key, name, times in names:
+        found.setdefault(one, {}).setdefault(key, Counter())[name] += times
+    types = dict(rows_of(tx, TYPES, [one for one in ids if one in found]))
+    return {one: _entity(one, types[one], found[one]) for one in ids if one in found}
 
 
 def _names(

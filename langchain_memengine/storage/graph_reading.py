@@ -13,9 +13,9 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, and_, literal_column, select
 
-from langchain_memengine.storage.graph_entities import entities, named_by
+from langchain_memengine.storage.graph_entities import called_by, entities
 from langchain_memengine.storage.graph_schema import graph_evidence, graph_relations
-from langchain_memengine.storage.graph_statements import AROUND, EVIDENCE, RelationRow
+from langchain_memengine.storage.graph_statements import AROUND, EVIDENCE, TOUCHING, RelationRow
 from langchain_memengine.storage.graph_values import Entity, Relation, Subgraph
 from langchain_memengine.storage.long_lists import rows_of
 from langchain_memengine.storage.statements import MAX_PARAMETERS
@@ -87,14 +87,15 @@ def rows_around(
     if hops < 1:
         return [], False
     found: dict[str, RelationRow] = {}
+    query, further = (TOUCHING, {}) if hops == 1 else (AROUND, {"hops": min(hops, MAX_HOPS)})
     read = rows_of(
         tx,
-        AROUND,
+        query,
         ids,
         partitions=list(partitions),
         at=to_ms(at),
-        hops=min(hops, MAX_HOPS),
         rows=max_relations + 1,
+        **further,
     )
     rows = sorted(map(RelationRow._make, read), key=lambda row: (row.hop, row.id))
     for row in rows:
@@ -138,8 +139,8 @@ def evidence_of(tx: Transaction, ids: Sequence[str]) -> dict[str, dict[str, floa
 def told_by(
     tx: Transaction, evidence_id: str, *, partitions: Sequence[str]
 ) -> tuple[list[Entity], list[Relation]]:
-    """Return the entities that one memory names, and the relations that it tells."""
-    known = entities(tx, named_by(tx, [evidence_id], partitions=partitions), partitions=partitions)
+    """Return the entities that one memory names, as it calls them, and the relations it tells."""
+    known = called_by(tx, evidence_id, partitions=partitions)
     read = tx.connection.execute(
         select(*_ROW)
         .join(

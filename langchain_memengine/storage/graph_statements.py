@@ -106,11 +106,34 @@ def _around() -> Select[Any]:
     )
 
 
+def _touching() -> Select[Any]:
+    """Return the relations that start or end at ``ids``, each once."""
+    store = graph_relations.c.store_id == bindparam("store_id")
+    source, target = _in(graph_relations.c.source, "ids"), _in(graph_relations.c.target, "ids")
+    zero: ColumnElement[int] = literal_column("0")
+    return (
+        select(
+            graph_relations.c.id,
+            graph_relations.c.source,
+            graph_relations.c.type,
+            graph_relations.c.target,
+            graph_relations.c.valid_from,
+            graph_relations.c.valid_to,
+            zero,
+        )
+        .where(or_(and_(store, source), and_(store, target)), _visible())
+        .order_by(graph_relations.c.id)
+        .limit(bindparam("rows"))
+        .offset(zero)  # as above
+    )
+
+
 # Without statistics SQLite reads a whole index that has every wanted column, or that has them in
 # the order of a DISTINCT, rather than a few rows that another index leads to. None has these two.
 _IN_NO_INDEX = (graph_names.c.evidence_id, graph_names.c.name)
 
 AROUND = HotQuery(_around())
+TOUCHING = HotQuery(_touching())
 NAMES = HotQuery(
     select(graph_names.c.entity, graph_names.c.key, graph_names.c.name, func.count())
     .where(

@@ -99,16 +99,6 @@ def partitions(tx: Transaction) -> list[str]:
     )
 
 
-def nums(tx: Transaction, partition: str) -> NDArray[np.int64]:
-    """Return the numbers of the chunks of a partition, ascending."""
-    found = tx.connection.execute(
-        select(chunks.c.num)
-        .where(chunks.c.store_id == tx.store_id, chunks.c.partition_key == partition)
-        .order_by(chunks.c.num)
-    ).scalars()
-    return np.fromiter(found, np.int64)
-
-
 def texts(tx: Transaction, wanted: Sequence[int]) -> dict[int, str]:
     """Return the texts of some chunks by their number."""
     rows = tx.connection.execute(

@@ -11,7 +11,9 @@ from typing import Any
 from langchain_memengine.errors import ConfigurationError
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_MAX_DEPTH = 50
+MAX_DEPTH = 50
+"""Levels of lists and mappings in metadata, at most."""
+
 _MAX_INT_BITS = 1024  # what a float can hold; JSON texts of far larger ones cannot be read back
 
 
@@ -20,17 +22,23 @@ def clean_text(text: str) -> str:
     return _SURROGATE.sub("\ufffd", text.replace("\0", ""))
 
 
-def clean_metadata(metadata: Mapping[Any, Any] | None) -> dict[str, Any]:
+def clean_metadata(
+    metadata: Mapping[Any, Any] | None, *, levels: int = MAX_DEPTH
+) -> dict[str, Any]:
     """Return metadata as JSON types that come back from storage as they went in.
 
     Datetimes become ISO 8601 in UTC (naive ones are read as UTC), dates ISO 8601, tuples and sets
     lists, NaN and infinities ``None``; keys become strings.
 
+    Args:
+        metadata: Any values.
+        levels: How deep they may be nested.
+
     Raises:
         ConfigurationError: A value has a type that JSON does not know, is an integer of more than
-            1,024 bits, or is nested more than 50 levels deep.
+            1,024 bits, or is nested deeper.
     """
-    return {_key(key): _clean(value, _key(key), 1) for key, value in (metadata or {}).items()}
+    return {_key(key): _clean(value, _key(key), levels) for key, value in (metadata or {}).items()}
 
 
 def as_utc(moment: datetime) -> datetime:
@@ -54,21 +62,21 @@ def _key(key: Any) -> str:
     return clean_text(str(key))
 
 
-def _clean(value: Any, key: str, depth: int) -> Any:
-    if depth > _MAX_DEPTH:
+def _clean(value: Any, key: str, levels: int) -> Any:
+    if levels < 1:
         raise ConfigurationError(
-            f"A metadata value is nested more than {_MAX_DEPTH} levels deep, or holds itself. "
-            "Use flat values."
+            f"The metadata value {key!r} is nested too deep, or holds itself; at most {MAX_DEPTH} "
+            "levels can be stored. Use flat values."
         )
     match value:
         case Mapping():
             return {
-                _key(k): _clean(inner, f"{key}.{_key(k)}", depth + 1) for k, inner in value.items()
+                _key(k): _clean(inner, f"{key}.{_key(k)}", levels - 1) for k, inner in value.items()
             }
         case set() | frozenset():
-            return sorted((_clean(inner, key, depth + 1) for inner in value), key=repr)
+            return sorted((_clean(inner, key, levels - 1) for inner in value), key=repr)
         case list() | tuple():
-            return [_clean(inner, key, depth + 1) for inner in value]
+            return [_clean(inner, key, levels - 1) for inner in value]
         case _:
             return _clean_scalar(value, key)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Protocol
 
 from langchain_memengine.workspace.durable import locked, storage_error
@@ -85,6 +85,8 @@ class DiskNotes:
             StorageError: It cannot be written; ``StorageFullError`` when the disk is full.
         """
         path = inside(self.root, name)
+        if any((self.root / above).is_file() for above in PurePath(name).parents):
+            raise UnreadableFileError(name, "what should be its folder is a file")
         update_text(path, change, lock=Layout(self.root).state_dir / "notes.lock")
 
     def names(self) -> list[str]:

@@ -75,4 +75,4 @@ def test_what_is_exported_can_be_imported(memengine, learnt):
     text = memengine("experiences", "export", "--user", "ann", "--root", learnt).stdout
     assert len(json.loads(text)["experiences"]) == 2
     with make_engine() as engine:
-        assert engine.experiences.import_json(text, user="ann") == 2
+        assert engine.experiences.import_json(text, user="ann").added == 2

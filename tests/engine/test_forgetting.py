@@ -1,6 +1,7 @@
 """Forgetting: nothing is left anywhere, and nothing else goes."""
 
 import io
+import shutil
 from datetime import timedelta
 
 import numpy as np
@@ -15,7 +16,9 @@ from langchain_memengine.errors import (
     StorageError,
 )
 from langchain_memengine.faces.store import MemEngineStore
+from langchain_memengine.retrieval import snapshot, snapshot_keeping
 from langchain_memengine.storage import job_rows, jobs
+from langchain_memengine.storage.chunk_values import SHARED_PARTITION
 from langchain_memengine.storage.job_values import NewJob
 from langchain_memengine.types import (
     Actor,
@@ -164,15 +167,28 @@ def test_conversations_whose_long_ids_begin_alike_are_forgotten_one_by_one(engin
     assert texts(engine.search("tea key garden", 9)) == ["tea at four"]
 
 
-def test_a_chroma_folder_that_cannot_be_removed_is_told(engine, monkeypatch):
-    folder = engine.root / ".memengine" / "chroma"
-    folder.mkdir()
-    monkeypatch.setattr("langchain_memengine.engine.erasing.remove", lambda path: None)
-    beyond = engine.forget([engine.remember(SECRET).id]).out_of_reach
-    assert beyond[0] == f"Vectors in {folder}, which could not be removed: remove it."
-    monkeypatch.undo()
-    assert engine.forget([engine.remember(SECRET).id]).out_of_reach == BEYOND
-    assert not folder.exists()
+@pytest.mark.parametrize("vector_search", ["exact", "chroma"])
+def test_indexes_that_cannot_be_removed_are_told(tmp_path, monkeypatch, vector_search):
+    monkeypatch.setattr(snapshot_keeping, "MIN_CHUNKS", 1)
+    with make_engine(tmp_path, embeddings=FakeEmbeddings(), vector_search="chroma") as engine:
+        record = engine.remember(SECRET)
+        engine.search(SECRET)
+        engine.wait_for_chroma()
+    words = snapshot.folder_of(tmp_path / ".memengine/index", SHARED_PARTITION)
+    vectors = tmp_path / ".memengine/chroma"
+    assert words.exists()
+    with make_engine(tmp_path, embeddings=FakeEmbeddings(), vector_search=vector_search) as engine:
+        with monkeypatch.context() as patch:
+            patch.setattr(shutil, "rmtree", lambda *_, **__: None)
+            report = engine.forget([record.id])
+        assert report.out_of_reach == (
+            f"Words and vectors in {words}, which could not be removed: remove it.",
+            f"Vectors in {vectors}, which could not be removed: remove it.",
+            *BEYOND,
+        )
+        assert engine.forget([engine.remember(SECRET).id]).out_of_reach == BEYOND
+        assert not words.exists()
+        assert not vectors.exists()
 
 
 def test_vectors_on_a_server_that_this_engine_does_not_ask_are_told(tmp_path):

@@ -7,6 +7,7 @@ import pytest
 from langchain_memengine.errors import StorageError
 from langchain_memengine.retrieval import snapshot_keeping
 from langchain_memengine.retrieval.keyword_index import KeywordIndex
+from langchain_memengine.retrieval.snapshot_keeping import Snapshots
 from langchain_memengine.storage.locking import IndexLock
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine, texts
@@ -166,6 +167,31 @@ def test_a_database_that_fails_meanwhile_leaves_the_lock_to_others(tmp_path, mon
             assert second.search("tea").degraded == ("indexes: The database failed.",)
         with engine_of(tmp_path) as third:
             assert third._maintains
+
+
+@pytest.mark.parametrize("failure", [StorageError("The disk failed."), KeyboardInterrupt()])
+def test_who_fails_half_way_leaves_the_chroma_folder_to_others(tmp_path, monkeypatch, failure):
+    first, second = engine_of(tmp_path), engine_of(tmp_path)
+    record = first.remember("the secret is hidden in the teapot")
+    first.add_texts(CORPUS)
+    first.close()
+
+    def fail(_snapshots, _origin):
+        raise failure
+
+    with second:
+        with monkeypatch.context() as patch:
+            patch.setattr(Snapshots, "write_from_now_on", fail)
+            with pytest.raises(type(failure)):
+                second._take_over()
+        with engine_of(tmp_path) as third:
+            assert vector_paths(third) == {"chroma"}
+            assert vector_paths(second) == {"exact"}
+            # With a Chroma of its own it would remove the files that the third has open.
+            told = second.forget([record.id]).out_of_reach
+            assert told[0] == "Vectors in the Chroma folder, which another process maintains."
+            assert vector_paths(third) == {"chroma"}
+        assert vector_paths(second) == {"chroma"}
 
 
 def test_an_engine_that_was_closed_takes_nothing(tmp_path):

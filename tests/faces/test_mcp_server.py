@@ -146,7 +146,7 @@ async def test_recall_has_pinned_facts_too(engine):
 
 async def test_what_cannot_work_is_said_in_words(engine):
     text, is_error = await call(engine, "memory_search", query="kiln", k=-1)
-    assert (is_error, "must not be negative" in text) == (True, True)
+    assert (is_error, "must be a whole number from 0" in text) == (True, True)
 
 
 async def test_log_is_written_listed_and_read(engine):

@@ -4,11 +4,14 @@ import json
 import threading
 from datetime import UTC, datetime
 
+import numpy as np
 import pytest
 
 from langchain_memengine.errors import ConfigurationError, NotFoundError, ScopeError
+from langchain_memengine.graph.learning import Told
+from langchain_memengine.graph.resolution import NameMerge
 from langchain_memengine.storage import graph_reading
-from langchain_memengine.storage.graph_values import Entity, GraphCounts, Relation
+from langchain_memengine.storage.graph_values import Entity, Evidence, GraphCounts, Relation
 from langchain_memengine.types import (
     Actor,
 )
@@ -187,6 +190,32 @@ def test_a_private_nickname_is_not_what_others_texts_mean(graph):
     graph.add_triples([("Boss", "likes", "rum")])
     assert [one.name for one in graph.find_entities("boss", actor=BERT)] == ["Boss"]
     assert told(graph.neighbours("Carla Stone", actor=ANNA)) == ["Carla Stone —likes→ tea"]
+
+
+@pytest.mark.parametrize("merge", [None, NameMerge(lambda names: np.ones((len(names), 2)))])
+def test_what_is_set_aside_has_no_say_in_who_is_called_so(engine, merge):
+    mallory = Entity("Mallory Boss", "Person", ("Boss",))
+    (hostile,) = engine.add_texts(["The boss is Mallory Boss."], ids=["h"])
+    engine.graph.add_triples([Relation(mallory, "likes", Entity("rum"))], evidence=hostile)
+    engine.quarantine([hostile])
+    boss = Relation(Entity("Boss", "Person"), "signs", Entity("cheques"))
+    engine.graph.learn([Told(Evidence("e", "shared"), (), (boss,))], merge)
+    engine.release([hostile])
+    assert told(engine.graph.neighbours("Mallory Boss")) == ["Mallory Boss —likes→ rum"]
+    assert {one.name for one in engine.graph.find_entities("boss")} == {"Boss", "Mallory Boss"}
+
+
+def test_what_was_forgotten_gave_no_name_to_what_says_the_same_as_another(engine):
+    engine.add_texts(["Anna likes tea.", "Anna is Boss."], ids=["a", "h"])
+    likes = Relation(Entity("Anna"), "likes", Entity("tea"))
+    boss = Relation(Entity("Anna", "", ("Boss",)), "likes", Entity("rum"))
+    engine.graph.learn([Told(Evidence("a", "shared"), (), (likes,), "hash")])
+    engine.graph.learn([Told(Evidence("h", "shared"), (), (boss,))])
+    again = engine.graph.known_texts({Evidence("b", "shared"): "hash"})
+    engine.graph.learn(list(again.values()))
+    engine.graph.forget_evidence(["h"])
+    assert engine.graph.find_entities("Boss") == []
+    assert told(engine.graph.neighbours("Anna")) == ["Anna —likes→ tea"]
 
 
 def test_whoever_looks_for_paths_reads_one_database_at_a_time(engine, graph, monkeypatch):

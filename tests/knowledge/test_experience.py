@@ -12,6 +12,7 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_memengine.errors import ConfigurationError, ScopeError
 from langchain_memengine.knowledge.experience import ExperienceStore
 from langchain_memengine.storage.database import Database
+from langchain_memengine.storage.experience_values import ExperienceImport
 from langchain_memengine.text.words import WordSplitter
 from langchain_memengine.types import (
     LOCAL_ADMIN,
@@ -392,13 +393,54 @@ def test_export_and_import_keep_everything(store, clock):
     clock.pass_days(3)
     store.apply_decay()
     text, before = store.export_json(), store.latest()
-    assert store.import_json(text) == 3
+    assert store.import_json(text) == ExperienceImport(kept=3)
     assert store.latest() == before
     store.forget(*(one.id for one in before))
     store.forget(*(one.id for one in before), user="")
-    assert store.import_json(text) == 3
+    assert store.import_json(text) == ExperienceImport(added=3)
     assert store.latest() == before
     assert store.track_preference("local", "tea", "green").success_score == 0.75
+
+
+def test_an_older_export_takes_nothing_back(store, clock):
+    used = store.record("brew tea", 1, success_score=0.2)
+    store.track_preference("local", "tea", "green")
+    store.track_preference("local", "milk", "yes")
+    old = store.export_json()
+    clock.pass_days(1)
+    store.use(used.id)
+    store.use(used.id)
+    store.apply_decay()
+    clock.pass_days(1)
+    store.record("brew tea", 1, success_score=0.9)
+    store.track_preference("local", "tea", "green")
+    store.track_preference("local", "milk", "no")
+    before = store.latest()
+    assert store.import_json(old) == ExperienceImport(kept=3)
+    assert store.latest() == before
+
+
+def test_what_an_export_knows_of_more_is_taken_over(store, clock):
+    used = store.record("brew tea", 1)
+    store.track_preference("local", "tea", "green")
+    old = store.export_json()
+    first = store.latest()
+    clock.pass_days(1)
+    for _ in range(3):
+        store.use(used.id)
+        store.track_preference("local", "tea", "green")
+    new, last = store.export_json(), store.latest()
+    store.forget(*(one.id for one in last))
+    assert store.import_json(old) == ExperienceImport(added=2)
+    assert store.latest() == first
+    clock.pass_days(1)
+    store.track_preference("local", "tea", "green")  # later here, but with fewer signs
+    assert store.import_json(new) == ExperienceImport(updated=2)
+    merged = {one.kind: one for one in store.latest()}
+    assert merged["task_solution"] == next(one for one in last if one.id == used.id)
+    assert merged["user_preference"].solution["signs"] == 4
+    assert merged["user_preference"].success_score == 0.9375  # 1 - 0.5 ** 4
+    assert merged["user_preference"].decayed_at == START + timedelta(days=2)
 
 
 def test_what_another_imports_is_their_own_and_changes_nothing_of_mine(store, opened):
@@ -406,7 +448,7 @@ def test_what_another_imports_is_their_own_and_changes_nothing_of_mine(store, op
     store.record("brew milk", 1, user="")
     text = store.export_json(user="ann")
     bob = opened(Actor("bob"))
-    assert bob.import_json(text) == 2
+    assert bob.import_json(text) == ExperienceImport(added=2)
     assert sorted((one.user, one.intent) for one in bob.latest()) == [
         ("", "brew milk"),
         ("bob", "brew milk"),

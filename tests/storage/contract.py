@@ -7,7 +7,15 @@ import pytest
 from sqlalchemy import insert
 
 from langchain_memengine.errors import SchemaVersionError, StorageError
-from langchain_memengine.storage import access, chunks, documents, embeddings, files, stored_chunks
+from langchain_memengine.storage import (
+    access,
+    chunks,
+    documents,
+    embeddings,
+    files,
+    stored_chunks,
+    tombstones,
+)
 from langchain_memengine.storage.change_counters import Counters
 from langchain_memengine.storage.database import Database
 from langchain_memengine.storage.documents import StoredDocument, TableNotes
@@ -117,7 +125,7 @@ class DatabaseContract:
             assert tx.counters() == Counters(changes=1, accesses=0)
             assert tx.get_meta("model") is None
             assert [row.text for row in chunks.index_rows(tx, "shared")] == ["before"]
-            assert chunks.removed_nums(tx, "shared", after_seq=0) == []
+            assert tombstones.removed_nums(tx, "shared", after_seq=0) == []
 
     def test_a_refused_statement_is_a_storage_error_and_leaves_nothing_behind(self, database):
         def insert_twice() -> None:
@@ -204,9 +212,9 @@ class StoresContract:
         keep(b, "same text")
         keep(b)
         with b.read() as tx:
-            assert len(chunks.removed_nums(tx, "shared", after_seq=0)) == 1
+            assert len(tombstones.removed_nums(tx, "shared", after_seq=0)) == 1
         with a.read() as tx:
-            assert chunks.removed_nums(tx, "shared", after_seq=0) == []
+            assert tombstones.removed_nums(tx, "shared", after_seq=0) == []
             assert stored_chunks.by_id(tx, same.id, partitions=["shared"]).chunk == same
             assert list(access.counts_of_partition(tx, "shared").values()) == [3]
             assert embeddings.count_chunks(tx, "m") == 1

@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 
 from langchain_memengine.errors import NotFoundError
-from langchain_memengine.storage import chunks, commit_chunks, embeddings, stored_chunks
+from langchain_memengine.storage import (
+    chunks,
+    commit_chunks,
+    embeddings,
+    stored_chunks,
+    tombstones,
+)
 from langchain_memengine.storage.chunk_values import FilterRow, IndexRow
 from langchain_memengine.storage.database import Database
 from langchain_memengine.types import Provenance
@@ -53,7 +59,7 @@ class ChunkContract:
         (new,) = numbers(database).values()
         assert new > old
         with database.read() as tx:
-            assert chunks.removed_nums(tx, "shared", after_seq=1) == [old]
+            assert tombstones.removed_nums(tx, "shared", after_seq=1) == [old]
 
     def test_one_batch_takes_one_number_of_the_change_counter(self, database):
         keep(database, "one", "two")
@@ -83,9 +89,41 @@ class ChunkContract:
             ]
             assert [row.text for row in chunks.index_rows(tx, "shared", after_seq=1)] == ["three"]
             assert chunks.index_rows(tx, "shared", after_seq=2) == []
-            assert chunks.removed_nums(tx, "shared", after_seq=1) == [gone]
-            assert chunks.removed_nums(tx, "shared", after_seq=2) == []
-            assert chunks.removed_nums(tx, "personal/anna", after_seq=0) == []
+            assert tombstones.removed_nums(tx, "shared", after_seq=1) == [gone]
+            assert tombstones.removed_nums(tx, "shared", after_seq=2) == []
+            assert tombstones.removed_nums(tx, "personal/anna", after_seq=0) == []
+
+    def test_old_tombstones_go_and_who_follows_from_before_is_told(self, database):
+        late = NOW + tombstones.KEPT + timedelta(milliseconds=1)
+        keep(database, "one", "two")
+        keep(database, "one")
+        (_, three) = keep(database, "one", "three", now=late)
+        gone = numbers(database)["three"]
+        keep(database, "one", now=late)
+        with database.write() as tx:
+            assert tombstones.prune(tx, now=NOW + tombstones.KEPT) == 0
+            assert tombstones.removed_nums(tx, "shared", after_seq=0) is not None
+        with database.write() as tx:
+            assert tombstones.prune(tx, now=late) == 1
+        with database.write() as tx:
+            assert tombstones.prune(tx, now=late) == 0
+            assert tombstones.removed_nums(tx, "shared", after_seq=1) is None
+            assert tombstones.removed_ids(tx, after_seq=1) is None
+            assert tombstones.removed_nums(tx, "shared", after_seq=2) == [gone]
+            assert tombstones.removed_ids(tx, after_seq=2) == [three.id]
+            assert tombstones.removed_nums(tx, "shared", after_seq=4) == []
+        assert counters(database).changes == 4
+
+    def test_many_old_tombstones_go_in_parts(self, database, monkeypatch):
+        monkeypatch.setattr(tombstones, "MAX_PRUNED", 2)
+        for texts in (("one", "two", "three"), ("four",), ("five",), ()):
+            keep(database, *texts)  # removes 0, 3, 1 and 1
+        late = NOW + tombstones.KEPT * 2
+        left = []
+        for _ in range(3):
+            with database.write() as tx:
+                left.append(tombstones.prune(tx, now=late))
+        assert left == [3, 2, 0]
 
     def test_numbers_are_never_used_twice(self, database):
         keep(database, "one", "two")
@@ -102,7 +140,7 @@ class ChunkContract:
         assert numbers(database) == {}
         assert set(numbers(database, "personal/anna")) == {"one"}
         with database.read() as tx:
-            assert chunks.removed_nums(tx, "shared", after_seq=0) == [old]
+            assert tombstones.removed_nums(tx, "shared", after_seq=0) == [old]
             with pytest.raises(NotFoundError):
                 stored_chunks.by_id(tx, one.id, partitions=["shared"])
 
@@ -289,7 +327,7 @@ class ChunkContract:
         with database.write() as tx:
             chunks.replace_sources(tx, dict.fromkeys(sources, ()), now=NOW)
             assert chunks.count(tx) == 0
-            assert sorted(chunks.removed_nums(tx, "shared", after_seq=1)) == nums
+            assert sorted(tombstones.removed_nums(tx, "shared", after_seq=1)) == nums
         assert counters(database).changes == 2
 
 

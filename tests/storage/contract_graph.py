@@ -1,5 +1,6 @@
 """What every database must do with the graph."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -219,6 +220,13 @@ class GraphContract:
             named, relations = graph_reading.told_by(tx, "e1", partitions=("shared",))
             assert graph_reading.told_by(tx, "e1", partitions=("personal/anna",)) == ([], [])
         assert sorted(entity.name for entity in named) == ["Anna", "Bert"]
+        assert [str(relation) for relation in relations] == ["Anna —knows→ Bert"]
+
+    def test_a_memory_tells_no_name_that_another_one_gave(self, chain):
+        learn(chain, Evidence("e9", "shared"), entities=[replace(ANNA, aliases=("Boss",))])
+        with chain.read() as tx:
+            named, relations = graph_reading.told_by(tx, "e1", partitions=("shared",))
+        assert {one.name: one.aliases for one in named} == {"Anna": (), "Bert": ()}
         assert [str(relation) for relation in relations] == ["Anna —knows→ Bert"]
 
     def test_all_relations_are_listed_whatever_their_number(self, database):
