@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Any
 
+from langchain_memengine.text.comments import unescaped_comments
 from langchain_memengine.text.markdown import headings, line_starts
 
 MIN_CHARS = 12
@@ -20,7 +22,7 @@ _SOURCE = re.compile(r"\([^()]*\)$")
 
 
 class Erasure:
-    """A set of texts that are to be found nowhere; case and white space do not matter.
+    """A set of texts that are to be found nowhere, as :func:`flat` makes them.
 
     Args:
         texts: What is forgotten; blank ones are ignored.
@@ -52,6 +54,10 @@ class Erasure:
             value = json.loads(text)
         except ValueError:
             return self.holds(text)
+        return self.is_in_value(value)
+
+    def is_in_value(self, value: Any) -> bool:
+        """Return whether some text within a JSON value holds one of them."""
         return any(map(self.holds, _strings(value)))
 
     def erase(self, markdown: str) -> str:
@@ -180,8 +186,13 @@ def _bare(line: str) -> str:
 
 
 def flat(text: str) -> str:
-    """Return a text without what does not matter: case, and how wide white space is."""
-    return " ".join(text.split()).casefold()
+    """Return a text without what does not matter when words are looked for.
+
+    That is case, how wide white space is, whether an accent is a character of its own, and how
+    marks of comments are written.
+    """
+    folded = unicodedata.normalize("NFD", unescaped_comments(text)).casefold()
+    return " ".join(unicodedata.normalize("NFC", folded).split())
 
 
 def _strings(value: Any) -> Iterator[str]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
 from langchain_memengine.errors import ConfigurationError
+from langchain_memengine.text.comments import escaped_comments
 from langchain_memengine.types import Fact
 from langchain_memengine.workspace.layout import (
     DAILY_DIR,
@@ -186,7 +187,7 @@ def _one_line(text: str) -> str:
 
 def inert(text: str) -> str:
     """Return one line that cannot open or close a comment, so that it cannot forge a hash."""
-    return _one_line(text).replace("<!--", "&lt;!--").replace("-->", "--&gt;")
+    return escaped_comments(_one_line(text))
 
 
 def _in_utc(now: datetime) -> datetime:

@@ -1,5 +1,7 @@
 """Words taken out of Markdown."""
 
+import unicodedata
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -88,6 +90,21 @@ def test_json_is_looked_through_as_it_reads():
     assert erasure.is_in_json('{"ключ лежит под ковром": null}')
     assert erasure.is_in_json("no JSON: Ключ лежит под ковром")
     assert not erasure.is_in_json('{"a": "Ключ"}')
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD", "NFKC", "NFKD"])
+def test_an_accent_may_be_a_character_of_its_own(form):
+    said = "Crème brûlée at noon, ÅNGSTRÖM"
+    erasure = Erasure([unicodedata.normalize(form, said)])
+    for other in ("NFC", "NFD"):
+        assert (
+            erasure.erase(unicodedata.normalize(other, f"# A\n\nb\n\n- {said}\n")) == "# A\n\nb\n\n"
+        )
+
+
+def test_a_letter_with_an_accent_is_another_one():
+    erasure = Erasure(["we met in the cafe"])
+    assert not erasure.holds(unicodedata.normalize("NFD", "we met in the café"))
 
 
 def test_blank_texts_are_no_words():
