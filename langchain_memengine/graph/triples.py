@@ -222,7 +222,7 @@ def _name(value: object, place: str) -> str:
 def _confidence(value: object) -> float:
     try:
         number = float(value)  # type: ignore[arg-type]  # whatever it is, float() says if it is one
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return 1.0
     return 1.0 if math.isnan(number) else min(max(number, 0.0), 1.0)
 

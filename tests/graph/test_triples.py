@@ -86,7 +86,8 @@ def test_listed_entities_give_the_ends_their_types_and_aliases():
 
 
 @pytest.mark.parametrize(
-    ("sure", "confidence"), [(0.25, 0.25), ("0.5", 0.5), (7, 1.0), (-1, 0.0), ("nan", 1.0)]
+    ("sure", "confidence"),
+    [(0.25, 0.25), ("0.5", 0.5), (7, 1.0), (-1, 0.0), ("nan", 1.0), (10**400, 1.0)],
 )
 def test_confidence_is_a_number_from_0_to_1(sure, confidence):
     (relation,) = salvage([{**WORKS, "confidence": sure}]).relations
