@@ -22,7 +22,7 @@ from langchain_memengine.retrieval import visibility
 from langchain_memengine.retrieval.documents import event_time
 from langchain_memengine.retrieval.indexing import Indexer
 from langchain_memengine.retrieval.sources import TextChunks
-from langchain_memengine.storage import commits, quarantines
+from langchain_memengine.storage import chunks, commits, quarantines
 from langchain_memengine.storage import messages as message_rows
 from langchain_memengine.storage.database import Database
 from langchain_memengine.storage.messages import StoredMessage
@@ -35,7 +35,11 @@ from langchain_memengine.types import (
     Commit,
     Provenance,
 )
+from langchain_memengine.workspace.entries import Workspace
 from langchain_memengine.workspace.notes import Notes
+
+_LOGGED = {"flush": "memory flush"}
+"""Kinds of commits whose summary also goes into the log of the day, with the title there."""
 
 
 class SqlArchive:
@@ -48,7 +52,8 @@ class SqlArchive:
         database: Where rows go.
         indexer: Makes the messages searchable.
         config: How texts are cut.
-        notes: Where transcripts go; ``None`` writes none.
+        notes: Where people read of it.
+        has_transcripts: Whether transcripts are written there.
     """
 
     def __init__(
@@ -57,12 +62,14 @@ class SqlArchive:
         indexer: Indexer,
         config: MemEngineConfig,
         *,
-        notes: Notes | None,
+        notes: Notes,
+        has_transcripts: bool,
     ) -> None:
         self._database = database
         self._committer = Committer(database, indexer)
         self._config = config
         self._notes = notes
+        self._has_transcripts = has_transcripts
 
     def commit(  # noqa: PLR0913  # what the nodes of a graph know of a step
         self,
@@ -122,7 +129,7 @@ class SqlArchive:
             now=now,
             also=lambda tx: message_rows.archive(tx, new.id, stored, now=now),
         )
-        self._write_transcript(commit, named, summary, owner)
+        self._render(commit, list(zip(named, stored, strict=True)), summary, owner)
         return head_update(commit)
 
     def restore(
@@ -219,14 +226,28 @@ class SqlArchive:
         )
         return [(chunk, provenance) for chunk in pieces]
 
-    def _write_transcript(
-        self, commit: Commit, messages: Sequence[BaseMessage], summary: str, owner: str
+    def _render(
+        self,
+        commit: Commit,
+        archived: Sequence[tuple[BaseMessage, StoredMessage]],
+        summary: str,
+        owner: str,
     ) -> None:
-        if self._notes is None:
-            return
-        name = rendering.transcript_name(commit, owner)
-        text = rendering.transcript(commit, messages, summary)
-        self._notes.update(name, lambda old: old or text)
+        """Write for people what a commit holds; what of it was forgotten does not come back."""
+        source = summary_source(commit.thread_id, commit.id)
+        with self._database.read() as tx:
+            held = message_rows.archiving_commits(tx, [stored.key for _, stored in archived])
+            told = summary if chunks.scopes_of_sources(tx, [source]) else ""
+        left = [message for message, s in archived if commit.id in held.get(s.key, ())]
+        if left and self._has_transcripts:
+            name = rendering.transcript_name(commit, owner)
+            text = rendering.transcript(commit, left, told)
+            self._notes.update(name, lambda old: old or text)
+        if owner and told and commit.kind in _LOGGED:
+            title = _LOGGED[commit.kind]
+            Workspace(self._notes, owner).append_daily(
+                commit.created_at, title, told, record=commit.id
+            )
 
 
 def _place(thread_id: str, owner: str) -> Provenance:

@@ -41,7 +41,8 @@ class Branching(Searching):
             self._database,
             self._indexer,
             self.config,
-            notes=self._notes if self.root is not None else None,
+            notes=self._notes,
+            has_transcripts=self.root is not None,
         )
 
     def commit(

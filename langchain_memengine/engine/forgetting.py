@@ -11,13 +11,15 @@ from typing import Any
 
 from langchain_memengine.answers import ForgetReport
 from langchain_memengine.engine.erasing import Erasing, unique
-from langchain_memengine.engine.forgotten_words import forgotten_by_thread, forgotten_words
+from langchain_memengine.engine.forgotten_experiences import forgotten_experiences
+from langchain_memengine.engine.forgotten_graph import evidence_condition, partitions_in_reach
+from langchain_memengine.engine.forgotten_words import forgotten_words
 from langchain_memengine.engine.reading_records import texts_named
 from langchain_memengine.engine.remembering import Remembering
 from langchain_memengine.errors import ConfigurationError, NotFoundError, ScopeError
 from langchain_memengine.retrieval import documents, note_erasing, visibility
 from langchain_memengine.retrieval.record_chunks import record_source
-from langchain_memengine.storage import chunks, doomed, experiences, records
+from langchain_memengine.storage import chunks, doomed, records
 from langchain_memengine.storage.chunk_values import partition_key
 from langchain_memengine.storage.database import Transaction
 from langchain_memengine.storage.doomed import Doomed, DoomedChunk, Selection
@@ -98,13 +100,7 @@ class Forgetting(Erasing, Remembering):
             words = forgotten_words(tx, found, with_chunks=by_id)
         report = self._forget(found, words, wanted, actor)
         items = self._items_left(words, owner, actor)
-        report = replace(report, out_of_reach=(*items, *report.out_of_reach))
-        return report if owner is None else self._without_experiences(report, owner)
-
-    def _without_experiences(self, report: ForgetReport, owner: str) -> ForgetReport:
-        with self._database.write() as tx:
-            gone = experiences.remove_of_user(tx, clean_text(owner))
-        return replace(report, removed={**report.removed, "experiences": gone}) if gone else report
+        return replace(report, out_of_reach=(*items, *report.out_of_reach))
 
     def vacuum(
         self, *, archive_older_than: timedelta | None = None, actor: Actor | None = None
@@ -195,15 +191,21 @@ class Forgetting(Erasing, Remembering):
             shared = doomed.owners_of_messages(tx, visibility.THREAD_OWNERS)
             owners = self._owners_in_reach(found, wanted, actor, shared)
             self._add_what_holds(tx, found, words, owners, actor)
+            commits, transcripts = self._add_what_messages_left(tx, found)
+            found.experiences = forgotten_experiences(tx, wanted, found.messages, owners, words)
         removed: Counter[str] = Counter()
+        removed["graph evidence"] = self.graph.forget_told(
+            evidence_condition(wanted, found.messages), partitions_in_reach(wanted, owners)
+        )
         for hook in self.forget_hooks:
             removed.update(hook(found))
-        known = list(found.chunks)
-        found.chunks, elsewhere = self._within_reach(found.chunks)
-        spoken = forgotten_by_thread(found, words)
-        gone = note_erasing.remove_notes(self._notes, self._whole_notes(found, wanted, owners))
-        erased = note_erasing.erase_notes(self._notes, owners, words, spoken)
-        erased = replace(erased, removed=gone.removed)
+        known = found.chunks
+        found.chunks, elsewhere = self._within_reach(known)
+        erased = note_erasing.joined(
+            note_erasing.remove_notes(self._notes, self._whole_notes(found, wanted, owners)),
+            note_erasing.rewrite_transcripts(self._notes, owners, transcripts),
+            note_erasing.erase_notes(self._notes, owners, words, commits),
+        )
         beyond = [f"{source} is a file outside the root: remove it there." for source in elsewhere]
         beyond += [f"{name} holds the same words; it is yours to edit." for name in erased.left]
         report = self._remove(found, erased, removed, beyond, keep_history=False)
@@ -249,6 +251,22 @@ class Forgetting(Erasing, Remembering):
             found.chunks = unique([*found.chunks, *more])
         spoken = doomed.chunks_of_messages(tx, found.messages)
         found.chunks = unique([*found.chunks, *spoken])
+
+    def _add_what_messages_left(
+        self, tx: Transaction, found: Doomed
+    ) -> tuple[list[str], dict[str, str]]:
+        """Add the summaries of messages; return their commits, and what transcripts say then."""
+        if not found.messages:
+            return [], {}
+        from langchain_memengine.engine import (
+            forgotten_messages as left,
+        )  # loads LangChain's messages
+
+        made = left.archiving_commits(tx, found.messages)
+        summaries = left.summaries_of(made)
+        told = doomed.select_rows(tx, summaries, _ALL_RECORDS).chunks
+        found.chunks = unique([*found.chunks, *told])
+        return [one.id for one in made], left.transcripts_left(tx, made, found.messages)
 
     def _writable_partitions(
         self, found: Doomed, owners: Sequence[str] | None, actor: Actor

@@ -26,6 +26,7 @@ from langchain_memengine.storage.schema import (
     memories,
 )
 from langchain_memengine.storage.statements import any_of, batches, begins_with, matches
+from langchain_memengine.text.sanitize import clean_text
 
 _MESSAGE = (messages.c.key, messages.c.thread_id, messages.c.body)
 
@@ -82,6 +83,11 @@ class DoomedMessage:
     thread_id: str
     body: str
 
+    @property
+    def message_id(self) -> str:
+        """Its id within the conversation."""
+        return clean_text(str(json.loads(self.body)["data"].get("id")))
+
 
 @dataclass(slots=True)
 class Doomed:
@@ -94,6 +100,7 @@ class Doomed:
         jobs: Numbers of jobs whose payload goes.
         sessions: Ids of sessions with all they recorded.
         recalls: Numbers of single things that sessions recorded.
+        experiences: Ids of what agents learnt.
     """
 
     records: list[MemoryRecord] = field(default_factory=list)
@@ -102,6 +109,7 @@ class Doomed:
     jobs: list[int] = field(default_factory=list)
     sessions: list[str] = field(default_factory=list)
     recalls: list[int] = field(default_factory=list)
+    experiences: list[str] = field(default_factory=list)
 
 
 def select_rows(tx: Transaction, wanted: Selection, record_source: str) -> Doomed:
@@ -130,14 +138,20 @@ def select_rows(tx: Transaction, wanted: Selection, record_source: str) -> Doome
 def add_holders(
     tx: Transaction, found: Doomed, owners: Collection[str] | None, holds: Holds
 ) -> None:
-    """Add messages, jobs and recorded queries of these owners that hold forgotten words."""
+    """Add messages, jobs and recorded queries of these owners that hold forgotten words.
+
+    A job also goes that carries a part of a message: what its author did not quote, say.
+    """
     keys = {message.key for message in found.messages}
     for row in _rows(tx, messages, _MESSAGE, owners):
         message = DoomedMessage(*row)
         if message.key not in keys and holds(message.body):
             found.messages.append(message)
-    for num, payload in _rows(tx, jobs, (jobs.c.num, jobs.c.payload), owners):
-        if num not in found.jobs and holds(payload):
+    gone = {(message.thread_id, message.message_id) for message in found.messages}
+    columns = (jobs.c.num, jobs.c.payload, jobs.c.thread_id)
+    for num, payload, thread_id in _rows(tx, jobs, columns, owners):
+        carried = {(thread_id, one) for one in _carried_messages(payload)}
+        if num not in found.jobs and (holds(payload) or carried & gone):
             found.jobs.append(num)
     found.recalls = _holding_recalls(tx, {chunk.id for chunk in found.chunks}, owners, holds)
 
@@ -207,7 +221,7 @@ def _records(tx: Transaction, wanted: Selection, record_source: str) -> list[Mem
         conditions.append(records.is_in([("personal", wanted.owner)]))
     elif wanted.source is not None:
         conditions.append(
-            records.source_is(wanted.source)
+            any_of(records.source_is(one) for one in _learnt_from(wanted.source))
             if not wanted.source.startswith(record_source)
             else matches(memories.c.id, wanted.source.removeprefix(record_source))
         )
@@ -215,6 +229,22 @@ def _records(tx: Transaction, wanted: Selection, record_source: str) -> list[Mem
         ids = [s.removeprefix(record_source) for s in wanted.sources if s.startswith(record_source)]
         conditions += [memories.c.id.in_(batch) for batch in batches(ids)]
     return [found for one in conditions for found in records.matching(tx, one, *reach)]
+
+
+def _carried_messages(payload: str) -> Iterator[str]:
+    """Yield the ids of the messages whose words a job carries."""
+    try:
+        carried = json.loads(payload).get("messages")
+    except (ValueError, AttributeError):  # damaged: it says nothing
+        return
+    for one in carried if isinstance(carried, list) else ():
+        if isinstance(one, dict):
+            yield str(one.get("id"))
+
+
+def _learnt_from(source: str) -> set[str]:
+    """Return the sources of records for a source; facts name a message without its commit."""
+    return {source, source.partition("#")[0]} if source.startswith("message:") else {source}
 
 
 def _parts(wanted: Selection) -> list[Selection]:

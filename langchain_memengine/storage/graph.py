@@ -90,6 +90,17 @@ def forget_evidence(
     return heard
 
 
+def evidence_known(tx: Transaction, partitions: Sequence[str] | None) -> list[str]:
+    """Return the ids of all evidence that these partitions know, sorted; ``None``: of all."""
+    found: set[str] = set()
+    for table in _TOLD:
+        own = [table.c.store_id == tx.store_id]
+        if partitions is not None:
+            own.append(table.c.partition_key.in_(partitions))
+        found.update(tx.connection.execute(select(table.c.evidence_id).where(*own)).scalars())
+    return sorted(found)
+
+
 def note_extracted(tx: Transaction, texts: Mapping[Evidence, str]) -> None:
     """Note the content hash that each piece of evidence was extracted from."""
     rows = [

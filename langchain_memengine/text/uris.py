@@ -11,6 +11,11 @@ MAX_PART_CHARS = 255
 _HASH_DIGITS = 32
 
 
+def message_uri(thread_id: str, message_id: str) -> str:
+    """Return the URI of a message, whichever memory commit archives it."""
+    return f"message:{uri_part(thread_id)}/{uri_part(message_id)}"
+
+
 def uri_part(text: str) -> str:
     """Return a text as a part of a URI, of at most 255 characters.
 

@@ -7,6 +7,7 @@ gone stays unsearched: what was forgotten does not come back through the file th
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Sequence
 
 _MARK = re.compile(r"<!-- (/?)record:(\S+) -->")
 _CONTENT = re.compile(r"[^\r\n]+")
@@ -33,9 +34,32 @@ def without_rendered(text: str) -> str:
     Marks stand on lines of their own. One without its counterpart marks nothing, as does an
     opening one that another follows: a person may have cut a part away.
     """
-    if "<!-- record:" not in text:
-        return text
     lines = text.splitlines(keepends=True)
+    for entry, _ in _entries(text, lines):
+        lines[entry] = [_CONTENT.sub("", inner) for inner in lines[entry]]
+    return "".join(lines)
+
+
+def without_records(text: str, records: Collection[str]) -> str:
+    """Return a text without the marked entries of these records, and without any mark of theirs."""
+    wanted = {_name(record) for record in records}
+    lines = text.splitlines(keepends=True)
+    for entry, record in reversed(_entries(text, lines)):
+        if record in wanted:
+            del lines[entry]
+    return "".join(line for line in lines if _marked_record(line) not in wanted)
+
+
+def _marked_record(line: str) -> str | None:
+    mark = _MARK.fullmatch(line.strip())
+    return mark[2] if mark else None
+
+
+def _entries(text: str, lines: Sequence[str]) -> list[tuple[slice, str]]:
+    """Return the lines of each marked entry, marks included, and whose record it renders."""
+    if "<!-- record:" not in text:
+        return []
+    found = []
     begun, record = 0, ""
     for place, line in enumerate(lines):
         mark = _MARK.fullmatch(line.strip())
@@ -44,10 +68,9 @@ def without_rendered(text: str) -> str:
         if not mark[1]:
             begun, record = place, mark[2]
         elif mark[2] == record:
-            entry = slice(begun, place + 1)
-            lines[entry] = [_CONTENT.sub("", inner) for inner in lines[entry]]
+            found.append((slice(begun, place + 1), record))
             record = ""
-    return "".join(lines)
+    return found
 
 
 def _name(record: str) -> str:
