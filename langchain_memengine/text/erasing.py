@@ -123,22 +123,26 @@ def _blocks(markdown: str) -> list[_Block]:
 
 
 class _Row:
-    """The words of some blocks in a row, and in which of them each stands."""
+    """The words of all blocks in a row, and in which of them each stands.
+
+    Attributes:
+        blocks: Those that have words.
+    """
 
     def __init__(self, words: Sequence[str]) -> None:
-        self._kept = [number for number, text in enumerate(words) if text]
-        self._ends = list(accumulate(len(words[number]) + 1 for number in self._kept))
-        self._all = " ".join(words[number] for number in self._kept)
+        self.blocks = [number for number, text in enumerate(words) if text]
+        self._ends = list(accumulate(len(words[number]) + 1 for number in self.blocks))
+        self._all = " ".join(words[number] for number in self.blocks)
 
-    def holders(self, text: str) -> range | None:
-        """Return the fewest neighbouring blocks that hold a text, the first such."""
-        first = self._all.find(text)
-        if first < 0:
-            return None
-        last_block = bisect_right(self._ends, first + len(text) - 1)
-        latest = self._all.rfind(text, 0, self._ends[last_block] - 1)
-        first_block = bisect_right(self._ends, latest)
-        return range(self._kept[first_block], self._kept[last_block] + 1)
+    def ends_of(self, text: str) -> list[int]:
+        """Return the places, among the blocks, of those that a text ends in."""
+        found = []
+        at = self._all.find(text)
+        while at >= 0:
+            place = bisect_right(self._ends, at + len(text) - 1)
+            found.append(place)
+            at = self._all.find(text, max(at, self._ends[place] - len(text)) + 1)
+        return found
 
 
 def _empty(blocks: list[_Block], texts: Iterable[str]) -> None:
@@ -146,13 +150,62 @@ def _empty(blocks: list[_Block], texts: Iterable[str]) -> None:
     words = [flat("".join(block.lines)) for block in blocks]
     row = _Row(words)
     for text in texts:
-        while held := row.holders(text):
-            for number in held:
-                block = blocks[number]
-                is_entry = len(held) == 1 and block.is_list
-                block.lines = _without(block.lines, text) if is_entry else []
-                words[number] = flat("".join(block.lines))
+        if ends := row.ends_of(text):
+            _take_out(blocks, words, text, row.blocks, ends)
             row = _Row(words)
+
+
+def _take_out(
+    blocks: Sequence[_Block],
+    words: list[str],
+    text: str,
+    numbers: Sequence[int],
+    ends: Sequence[int],
+) -> None:
+    """Take out the blocks, or entries of a list, that hold a text, also where a gap joins them.
+
+    Linear: each block is looked at with the few before it that stay.
+
+    Args:
+        blocks: All blocks.
+        words: Their words; kept up to date.
+        text: What goes.
+        numbers: The blocks that have words.
+        ends: Places, among these, of those that it ends in.
+    """
+    stay = list(numbers[: ends[0]])
+    ending = set(ends)
+    unsettled = 0  # characters behind a gap that may complete the text with what is before it
+    for place in range(ends[0], len(numbers)):
+        stay.append(numbers[place])
+        if place not in ending and unsettled <= 0:
+            if place > ends[-1]:
+                return
+            continue
+        unsettled -= len(words[numbers[place]]) + 1
+        while held := _last_holders(words, stay, text):
+            del stay[-len(held) :]
+            is_entry = len(held) == 1 and blocks[held[0]].is_list
+            for one in held:
+                lines = _without(blocks[one].lines, text) if is_entry else []
+                blocks[one].lines, words[one] = lines, flat("".join(lines))
+            stay += [one for one in held if words[one]]
+            unsettled = len(text)
+
+
+def _last_holders(words: Sequence[str], stay: Sequence[int], text: str) -> Sequence[int]:
+    """Return the fewest blocks at the end of some that hold a text; none if they do not."""
+    first, length = len(stay), 0
+    while first and length < len(text) + len(words[stay[-1]]):
+        first -= 1
+        length += len(words[stay[first]]) + 1
+    at = " ".join(words[number] for number in stay[first:]).rfind(text)
+    if at < 0:
+        return []
+    while at > len(words[stay[first]]):
+        at -= len(words[stay[first]]) + 1
+        first += 1
+    return stay[first:]
 
 
 def _without(entries: list[str], text: str) -> list[str]:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from langchain_memengine.text import erasing
 from langchain_memengine.text.erasing import MIN_CHARS, Erasure
 
 HIDDEN = "The key is under the mat"
@@ -132,3 +133,25 @@ def test_long_words_are_never_left_and_a_second_time_changes_nothing(before, sec
 @given(text=WORDS, other=st.just("something else entirely"))
 def test_text_without_the_words_stays_as_it_is(text, other):
     assert Erasure([other]).erase(text) == text
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        f"{HIDDEN}\n\n" * 500,
+        f"# Turn\n\n{HIDDEN}\n\n" * 500,
+        "".join(f"{word}\n\n" for word in HIDDEN.split()) * 500,
+        "The key is\n\n" * 500 + "under the mat\n\n" * 500,
+    ],
+)
+def test_a_log_that_says_it_many_times_is_joined_a_few_times(log, monkeypatch):
+    class Counted(erasing._Row):
+        made = 0
+
+        def __init__(self, words):
+            Counted.made += 1
+            super().__init__(words)
+
+    monkeypatch.setattr(erasing, "_Row", Counted)
+    assert Erasure([HIDDEN]).erase(f"{log}# End\n\nEnd.\n") == "# End\n\nEnd.\n"
+    assert Counted.made <= 4
