@@ -258,9 +258,8 @@ class Forgetting(Erasing, Remembering):
         """Add the summaries of messages; return their commits, and what transcripts say then."""
         if not found.messages:
             return [], {}
-        from langchain_memengine.engine import (
-            forgotten_messages as left,
-        )  # loads LangChain's messages
+        # Here, because it loads LangChain's messages.
+        from langchain_memengine.engine import forgotten_messages as left
 
         made = left.archiving_commits(tx, found.messages)
         summaries = left.summaries_of(made)
