@@ -269,3 +269,27 @@ def test_what_several_users_left_in_the_thread_is_found_in_it(engine):
     head = join_heads("", engine.archive.commit("t", "", "archive", said, now=START_TIME))
     assert "Pisa" in asked_in_a_graph(engine, head)
     assert "Pisa" not in asked_in_a_graph(engine, "", thread="u")
+
+
+# A step that runs again
+
+
+def test_a_step_that_runs_again_saves_nothing_twice(engine):
+    call = {"name": "memory_save", "args": {"text": "Ann likes tea."}, "id": "1"}
+    graph = StateGraph(MessagesState).add_node(ToolNode(memory_tools(engine)))
+    app = graph.add_edge(START, "tools").compile()
+    said = set()
+    for _ in range(2):
+        asked = {"messages": [AIMessage("", tool_calls=[{**call, "type": "tool_call"}])]}
+        said.add(app.invoke(asked, {"configurable": {"thread_id": "t"}})["messages"][-1].content)
+    assert len(said) == 1
+    assert [hit.text for hit in engine.search("tea").hits] == ["Ann likes tea."]
+
+
+def test_the_same_words_of_others_or_elsewhere_are_memories_of_their_own(tools, engine):
+    save, words = tools["memory_save"], {"text": "Green tea"}
+    runs = [ANN, BOB, {"configurable": {**ANN["configurable"], "thread_id": "t"}}]
+    assert len({id_in(save.invoke(words, run)) for run in runs}) == 3
+    other = save.invoke({"text": "Green tea!"}, ANN)
+    assert "Deleted" in tools["memory_forget"].invoke({"id": id_in(other)}, ANN)
+    assert len(engine.search("tea", actor=Actor("ann")).hits) == 2
