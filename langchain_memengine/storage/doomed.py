@@ -27,6 +27,7 @@ from langchain_memengine.storage.schema import (
 )
 from langchain_memengine.storage.statements import any_of, batches, begins_with, matches
 from langchain_memengine.text.sanitize import clean_text
+from langchain_memengine.text.uris import learnt_from
 
 _MESSAGE = (messages.c.key, messages.c.thread_id, messages.c.body)
 
@@ -221,7 +222,7 @@ def _records(tx: Transaction, wanted: Selection, record_source: str) -> list[Mem
         conditions.append(records.is_in([("personal", wanted.owner)]))
     elif wanted.source is not None:
         conditions.append(
-            any_of(records.source_is(one) for one in _learnt_from(wanted.source))
+            any_of(records.source_is(one) for one in learnt_from(wanted.source))
             if not wanted.source.startswith(record_source)
             else matches(memories.c.id, wanted.source.removeprefix(record_source))
         )
@@ -240,11 +241,6 @@ def _carried_messages(payload: str) -> Iterator[str]:
     for one in carried if isinstance(carried, list) else ():
         if isinstance(one, dict):
             yield str(one.get("id"))
-
-
-def _learnt_from(source: str) -> set[str]:
-    """Return the sources of records for a source; facts name a message without its commit."""
-    return {source, source.partition("#")[0]} if source.startswith("message:") else {source}
 
 
 def _parts(wanted: Selection) -> list[Selection]:

@@ -16,6 +16,14 @@ def message_uri(thread_id: str, message_id: str) -> str:
     return f"message:{uri_part(thread_id)}/{uri_part(message_id)}"
 
 
+def learnt_from(source: str) -> set[str]:
+    """Return what is named as the source of what was learnt from a text: itself.
+
+    Facts name a message without the commit that archived it.
+    """
+    return {source, source.partition("#")[0]} if source.startswith("message:") else {source}
+
+
 def uri_part(text: str) -> str:
     """Return a text as a part of a URI, of at most 255 characters.
 
