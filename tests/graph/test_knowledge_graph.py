@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from langchain_memengine.errors import ConfigurationError, NotFoundError, ScopeError
+from langchain_memengine.graph.documents import GraphDocument, Node
 from langchain_memengine.storage.graph_values import Entity, GraphCounts, Relation
 from langchain_memengine.types import (
     Actor,
@@ -191,3 +192,12 @@ def test_a_private_nickname_is_not_what_others_texts_mean(graph):
     graph.add_triples([("Boss", "likes", "rum")])
     assert [one.name for one in graph.find_entities("boss", actor=BERT)] == ["Boss"]
     assert told(graph.neighbours("Carla Stone", actor=ANNA)) == ["Carla Stone —likes→ tea"]
+
+
+def test_a_node_without_a_name_is_refused():
+    with make_engine() as engine:
+        with pytest.raises(ConfigurationError, match="An entity cannot be read"):
+            engine.graph.add_graph_documents(
+                [GraphDocument(nodes=[Node(id=" ")], relationships=[])]
+            )
+        assert engine.graph.counts().entities == 0
