@@ -62,10 +62,7 @@ def quarantine(
     actor = options.actor_of(user)
     with opened(root, None) as engine:
         found = engine.quarantine(ids or None, source=source, reason=reason, actor=actor)
-    if as_json_wanted:
-        print_json(as_json(found))
-    else:
-        say(f"{counted(len(found), 'source')} quarantined.")
+    _print_done(found, "quarantined", as_json_wanted=as_json_wanted)
 
 
 def release(
@@ -81,15 +78,19 @@ def release(
     actor = options.actor_of(user)
     with opened(root, None) as engine:
         found = engine.release(ids or None, source=source, actor=actor)
-    if as_json_wanted:
-        print_json(as_json(found))
-    else:
-        say(f"{counted(len(found), 'source')} released.")
+    _print_done(found, "released", as_json_wanted=as_json_wanted)
 
 
 def _require_one(ids: Sequence[str] | None, source: str | None) -> None:
     if bool(ids) == bool(source):
         usage_error("Give ids or --source: one of them.")
+
+
+def _print_done(found: Sequence[Quarantine], done: str, *, as_json_wanted: bool) -> None:
+    if as_json_wanted:
+        print_json(as_json(found))
+    else:
+        say(f"{counted(len(found), 'source')} {done}.")
 
 
 def _print_records(report: AuditReport) -> None:

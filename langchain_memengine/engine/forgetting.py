@@ -21,9 +21,9 @@ from langchain_memengine.retrieval import documents, note_erasing, visibility
 from langchain_memengine.retrieval.record_chunks import record_source
 from langchain_memengine.storage import chunks, doomed, records
 from langchain_memengine.storage.chunk_values import partition_key
-from langchain_memengine.storage.database import Transaction
-from langchain_memengine.storage.doomed import Doomed, DoomedChunk, Selection
+from langchain_memengine.storage.doomed_values import Doomed, DoomedChunk, Selection
 from langchain_memengine.storage.record_values import Place
+from langchain_memengine.storage.transaction import Transaction
 from langchain_memengine.text.erasing import Erasure
 from langchain_memengine.text.sanitize import clean_text
 from langchain_memengine.types import Actor
@@ -193,10 +193,9 @@ class Forgetting(Erasing, Remembering):
             self._add_what_holds(tx, found, words, owners, actor)
             commits, transcripts = self._add_what_messages_left(tx, found)
             found.experiences = forgotten_experiences(tx, wanted, found.messages, owners, words)
-        removed: Counter[str] = Counter()
-        removed["graph evidence"] = self.graph.forget_told(
-            evidence_condition(wanted, found.messages), partitions_in_reach(wanted, owners)
-        )
+        is_told = evidence_condition(wanted, found.messages)
+        told = self.graph.forget_told(is_told, partitions_in_reach(wanted, owners))
+        removed = Counter({"graph evidence": told})
         for hook in self.forget_hooks:
             removed.update(hook(found))
         known = found.chunks

@@ -6,9 +6,9 @@ from collections.abc import Collection, Sequence
 
 from langchain_memengine.engine.forgotten_words import whole_messages
 from langchain_memengine.storage import experiences
-from langchain_memengine.storage.database import Transaction
-from langchain_memengine.storage.doomed import DoomedMessage, Selection
+from langchain_memengine.storage.doomed_values import DoomedMessage, Selection
 from langchain_memengine.storage.experience_values import Experience
+from langchain_memengine.storage.transaction import Transaction
 from langchain_memengine.text.erasing import Erasure, flat
 from langchain_memengine.workspace.layout import slug
 

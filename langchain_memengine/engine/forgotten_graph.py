@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from langchain_memengine.conversation.source_uris import thread_source
 from langchain_memengine.retrieval.filters import source_condition
 from langchain_memengine.storage.chunk_values import SHARED_PARTITION, partition_key
-from langchain_memengine.storage.doomed import DoomedMessage, Selection
+from langchain_memengine.storage.doomed_values import DoomedMessage, Selection
 from langchain_memengine.text.uris import message_uri
 
 

@@ -13,8 +13,8 @@ from langchain_memengine.conversation.message_json import from_json
 from langchain_memengine.conversation.source_uris import summary_source
 from langchain_memengine.storage import commits
 from langchain_memengine.storage import messages as message_rows
-from langchain_memengine.storage.database import Transaction
-from langchain_memengine.storage.doomed import DoomedMessage, Selection
+from langchain_memengine.storage.doomed_values import DoomedMessage, Selection
+from langchain_memengine.storage.transaction import Transaction
 from langchain_memengine.types import Commit
 
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from langchain_memengine.retrieval.record_chunks import record_id
 from langchain_memengine.storage import revisions
-from langchain_memengine.storage.database import Transaction
-from langchain_memengine.storage.doomed import Doomed, DoomedMessage
+from langchain_memengine.storage.doomed_values import Doomed, DoomedMessage
+from langchain_memengine.storage.transaction import Transaction
 from langchain_memengine.text.erasing import MIN_CHARS, Erasure, flat
 
 

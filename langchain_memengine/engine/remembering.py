@@ -19,18 +19,19 @@ from langchain_memengine.engine.reading_records import (
 )
 from langchain_memengine.errors import ConfigurationError, NotFoundError, ScopeError
 from langchain_memengine.retrieval import visibility
-from langchain_memengine.retrieval.documents import MAX_THREAD_CHARS
 from langchain_memengine.retrieval.records import RecordKeeper, suspected
 from langchain_memengine.storage import revisions, stored_chunks
 from langchain_memengine.storage.chunk_values import partition_key
-from langchain_memengine.storage.database import Transaction, from_ms, to_ms
 from langchain_memengine.storage.record_values import (
     MemoryRecord,
     RecordState,
     Revision,
 )
+from langchain_memengine.storage.times import from_ms, to_ms
+from langchain_memengine.storage.transaction import Transaction
 from langchain_memengine.text.sanitize import as_utc, clean_metadata, clean_text
 from langchain_memengine.types import (
+    MAX_THREAD_CHARS,
     Actor,
     Origin,
     Scope,

@@ -17,7 +17,8 @@ from langchain_memengine.retrieval.sources import TextChunks
 from langchain_memengine.retrieval.tally import Tally
 from langchain_memengine.retrieval.traffic import Traffic
 from langchain_memengine.storage import chunks, embeddings
-from langchain_memengine.storage.database import Database, Transaction
+from langchain_memengine.storage.database import Database
+from langchain_memengine.storage.transaction import Transaction
 from langchain_memengine.text.tokens import estimate_tokens
 from langchain_memengine.types import Progress
 

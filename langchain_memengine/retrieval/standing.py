@@ -8,8 +8,8 @@ from datetime import datetime
 from langchain_memengine.retrieval.branches import abandoned_commits, hidden_commits
 from langchain_memengine.retrieval.record_chunks import record_id, record_source
 from langchain_memengine.storage import chunk_ids, commit_chunks, revisions, supersessions
-from langchain_memengine.storage.database import Transaction
 from langchain_memengine.storage.record_values import Supersession
+from langchain_memengine.storage.transaction import Transaction
 
 
 def silenced(tx: Transaction) -> frozenset[str]:

@@ -15,12 +15,13 @@ from langchain_memengine.storage.chunk_values import (
     IndexRow,
     partition_key,
 )
-from langchain_memengine.storage.database import Transaction, to_ms
 from langchain_memengine.storage.schema import (
     chunks,
     tombstones,
 )
 from langchain_memengine.storage.statements import batches, is_in
+from langchain_memengine.storage.times import to_ms
+from langchain_memengine.storage.transaction import Transaction
 from langchain_memengine.types import (
     Chunk,
     Provenance,

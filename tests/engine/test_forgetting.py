@@ -87,7 +87,7 @@ def test_nothing_is_left_anywhere(tmp_path, actor, vectors, monkeypatch):
 
 
 def forget_everything(engine, actor, monkeypatch):
-    monkeypatch.setattr("langchain_memengine.retrieval.snapshot.MIN_CHUNKS", 1)
+    monkeypatch.setattr("langchain_memengine.retrieval.snapshot_keeping.MIN_CHUNKS", 1)
     owner = "" if actor.is_admin else actor.user_id
     record = remember_everywhere(engine, actor, owner)
     engine.add_texts([f"tea {i}" for i in range(600)], actor=actor)
@@ -489,7 +489,7 @@ def test_vacuum_removes_what_is_over_and_an_old_archive(tmp_path):
 
 
 def test_an_engine_that_maintains_the_index_writes_no_forgotten_word_later(tmp_path, monkeypatch):
-    monkeypatch.setattr("langchain_memengine.retrieval.snapshot.MIN_CHUNKS", 1)
+    monkeypatch.setattr("langchain_memengine.retrieval.snapshot_keeping.MIN_CHUNKS", 1)
     root = tmp_path / "root"
     with make_engine(root) as holder:
         record = holder.remember(SECRET)

@@ -6,10 +6,10 @@ from langchain_core.messages import HumanMessage
 from langchain_memengine.faces.graph_nodes import graph_extraction
 from langchain_memengine.types import Actor
 from tests.engine.test_forgetting import WORD, files_with
+from tests.fakes.chat_models import ScriptedChatModel
 from tests.fakes.clock import START
 from tests.fakes.engines import make_engine
 from tests.fakes.graphs import config
-from tests.fakes.scripted_chat_model import ScriptedChatModel
 
 ALICE, BOB, ADMIN = Actor("alice"), Actor("bob"), Actor("root", is_admin=True)
 

@@ -18,12 +18,6 @@ from tests.fakes.engines import make_engine, texts
 ALICE, BOB = Actor("alice"), Actor("bob")
 
 
-@pytest.fixture
-def engine():
-    with make_engine() as engine:
-        yield engine
-
-
 # Ids
 
 

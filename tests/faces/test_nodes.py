@@ -26,12 +26,6 @@ LIMITS = CompactionLimits(max_tokens=110)
 
 
 @pytest.fixture
-def engine():
-    with make_engine() as engine:
-        yield engine
-
-
-@pytest.fixture
 def archive():
     return MemoryArchive()
 
@@ -301,7 +295,7 @@ def test_long_part_is_summarised_in_pieces_that_fit_the_model(engine, archive):
     def respond(messages):
         return "Merged." if "Merge" in str(messages[0].content) else "Part."
 
-    model = ScriptedChatModel(respond=respond, profile={"max_input_tokens": 400})
+    model = ScriptedChatModel(replies=respond, profile={"max_input_tokens": 400})
     node = summarization_node(engine, model, archive=archive, limits=LIMITS)
     graph = StateGraph(MemoryState).add_node("memory", node).add_edge(START, "memory").compile()
     history = [HumanMessage("word " * 400, id="h0"), HumanMessage("b", id="h1")]

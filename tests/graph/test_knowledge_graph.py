@@ -22,12 +22,6 @@ TRIPLES = [
 
 
 @pytest.fixture
-def engine():
-    with make_engine() as engine:
-        yield engine
-
-
-@pytest.fixture
 def graph(engine):
     engine.graph.add_triples(TRIPLES)
     return engine.graph

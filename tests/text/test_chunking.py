@@ -5,7 +5,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from langchain_memengine.errors import ConfigurationError
-from langchain_memengine.text.chunking import _Cutter, chunk_markdown
+from langchain_memengine.text.chunking import chunk_markdown
+from langchain_memengine.text.cutting import Cutter
 from langchain_memengine.text.markdown import front_matter, line_starts, split_lines
 from langchain_memengine.text.tokens import estimate_tokens
 
@@ -159,7 +160,7 @@ def test_impossible_sizes_are_refused(size, overlap):
 def test_chunks_cover_the_body_in_order_within_their_bounds(content, bound, split):
     size, overlap = bound
     chunks = chunk_markdown(content, size, overlap, source="s", split_on_headers=split)
-    spans = list(_Cutter(content, size, overlap).spans(split_on_headers=split))
+    spans = list(Cutter(content, size, overlap).spans(split_on_headers=split))
     assert [content[start:end] for start, end, _ in spans] == [chunk.text for chunk in chunks]
     starts = [*line_starts(content), len(content)]
     covered = starts[front_matter(content).body_line - 1]
