@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -26,6 +26,7 @@ from langchain_memengine.storage.record_values import Place
 from langchain_memengine.storage.transaction import Transaction
 from langchain_memengine.text.erasing import Erasure
 from langchain_memengine.text.sanitize import clean_text
+from langchain_memengine.text.uris import is_of_message
 from langchain_memengine.types import Actor
 from langchain_memengine.workspace.layout import slug
 
@@ -188,18 +189,16 @@ class Forgetting(Erasing, Remembering):
         self, found: Doomed, words: Erasure, wanted: Selection, actor: Actor
     ) -> ForgetReport:
         with self._database.read() as tx:
-            shared = doomed.owners_of_messages(tx, visibility.THREAD_OWNERS)
-            owners = self._owners_in_reach(found, wanted, actor, shared)
+            owners = self._owners_in_reach(tx, found, wanted, actor)
             self._add_what_holds(tx, found, words, owners, actor)
             commits, transcripts = self._add_what_messages_left(tx, found)
             found.experiences = forgotten_experiences(tx, wanted, found.messages, owners, words)
         is_told = evidence_condition(wanted, found.messages)
-        told = self.graph.forget_told(is_told, partitions_in_reach(wanted, owners))
-        removed = Counter({"graph evidence": told})
+        heard = self.graph.forget_told(is_told, partitions_in_reach(wanted, owners))
+        removed = Counter({"graph evidence": heard})
         for hook in self.forget_hooks:
             removed.update(hook(found))
-        known = found.chunks
-        found.chunks, elsewhere = self._within_reach(known)
+        found.chunks, elsewhere = self._within_reach(known := found.chunks)
         erased = note_erasing.joined(
             note_erasing.remove_notes(self._notes, self._whole_notes(found, wanted, owners)),
             note_erasing.rewrite_transcripts(self._notes, owners, transcripts),
@@ -214,11 +213,11 @@ class Forgetting(Erasing, Remembering):
         )
 
     def _owners_in_reach(
-        self, found: Doomed, wanted: Selection, actor: Actor, shared: Collection[str]
+        self, tx: Transaction, found: Doomed, wanted: Selection, actor: Actor
     ) -> tuple[str, ...] | None:
         """Return whose messages, notes and jobs are searched for the words; ``None`` is all.
 
-        An admin also reaches what conversations of several users keep (``shared``).
+        An admin also reaches what conversations of several users keep.
         """
         mine = visibility.owner_of("personal", actor)
         if not actor.is_admin:
@@ -226,6 +225,7 @@ class Forgetting(Erasing, Remembering):
         if wanted.thread_id is not None or wanted.source is not None:
             return None
         personal = {record.owner for record in found.records}
+        shared = doomed.owners_of_messages(tx, visibility.THREAD_OWNERS)
         return tuple({"", mine, wanted.owner or "", *personal, *shared})
 
     def _add_what_holds(
@@ -255,12 +255,12 @@ class Forgetting(Erasing, Remembering):
         self, tx: Transaction, found: Doomed
     ) -> tuple[list[str], dict[str, str]]:
         """Add the summaries of messages; return their commits, and what transcripts say then."""
-        if not found.messages:
+        if not (found.messages or any(is_of_message(one.source) for one in found.chunks)):
             return [], {}
         # Here, because it loads LangChain's messages.
         from langchain_memengine.engine import forgotten_messages as left
 
-        made = left.archiving_commits(tx, found.messages)
+        made = left.archiving_commits(tx, found)
         summaries = left.summaries_of(made)
         told = doomed.select_rows(tx, summaries, _ALL_RECORDS).chunks
         found.chunks = unique([*found.chunks, *told])

@@ -13,15 +13,17 @@ from langchain_memengine.conversation.message_json import from_json
 from langchain_memengine.conversation.source_uris import summary_source
 from langchain_memengine.storage import commits
 from langchain_memengine.storage import messages as message_rows
-from langchain_memengine.storage.doomed_values import DoomedMessage, Selection
+from langchain_memengine.storage.doomed_values import Doomed, DoomedMessage, Selection
 from langchain_memengine.storage.transaction import Transaction
+from langchain_memengine.text.uris import is_of_message
 from langchain_memengine.types import Commit
 
 
-def archiving_commits(tx: Transaction, gone: Sequence[DoomedMessage]) -> list[Commit]:
-    """Return the memory commits that archived some of these messages."""
-    found = message_rows.archiving_commits(tx, [message.key for message in gone])
-    return list(commits.by_id(tx, sorted(set().union(*found.values()))).values())
+def archiving_commits(tx: Transaction, found: Doomed) -> list[Commit]:
+    """Return the memory commits that archived what is to go, messages or their summary."""
+    archived = message_rows.archiving_commits(tx, [message.key for message in found.messages])
+    named = {one.source.partition("#")[2] for one in found.chunks if is_of_message(one.source)}
+    return list(commits.by_id(tx, sorted(named.union(*archived.values()))).values())
 
 
 def summaries_of(made: Sequence[Commit]) -> Selection:

@@ -30,7 +30,7 @@ from langchain_memengine.storage.schema import chunks, memories
 from langchain_memengine.storage.statements import any_of, batches, begins_with, matches
 from langchain_memengine.storage.times import to_ms
 from langchain_memengine.storage.transaction import Transaction
-from langchain_memengine.text.uris import learnt_from
+from langchain_memengine.text.uris import is_of_message, learnt_from
 
 _MESSAGE = (messages.c.key, messages.c.thread_id, messages.c.body)
 
@@ -214,7 +214,7 @@ def _chunks(tx: Transaction, condition: ColumnElement[bool]) -> dict[int, Doomed
 
 def _message_id(source: str, metadata: str) -> str | None:
     """Return which message a chunk is of; metadata of an application's texts tells nothing."""
-    if not source.startswith("message:"):
+    if not is_of_message(source):
         return None
     found: str | None = json.loads(metadata).get("message_id")
     return found

@@ -169,3 +169,24 @@ def test_a_waiting_job_that_carries_a_part_of_a_message_learns_nothing(tmp_path,
         engine.run_jobs()
         assert [one.text for one in engine.facts(actor=ALICE)] == ["User likes tea"]
         assert files_with(root) == []
+
+
+@pytest.mark.parametrize("what", [{"thread": "t"}, {"source": "message:t/(summary)*"}])
+def test_what_a_flush_wrote_goes_with_its_summary_alone(engine, what):
+    flushed(engine)
+    engine._clock.pass_days(2)
+    engine.vacuum(archive_older_than=timedelta(days=1))
+    assert any("/daily/" in name for name in files_with(engine.root))
+    engine.forget(actor=ALICE, **what)
+    assert files_with(engine.root) == []
+
+
+def test_a_long_text_of_a_flush_goes_whole(engine):
+    lines = "\n".join(f"- {WORD} {number}: " + "tea and milk " * 20 for number in range(40))
+    said = [HumanMessage(SAID, id="h")]
+    engine.archive.commit("t", "", "flush", said, summary=lines, owner="alice", now=START)
+    engine.forget(source="message:t/(summary)*", actor=ALICE)
+    assert files_with(engine.root) == []
+    (transcript,) = (engine.root / "users" / "alice" / "archive" / "t").iterdir()
+    assert SAID in transcript.read_text()
+    assert engine.restore("t", actor=ALICE) == said
