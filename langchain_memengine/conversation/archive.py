@@ -35,11 +35,7 @@ from langchain_memengine.types import (
     Commit,
     Provenance,
 )
-from langchain_memengine.workspace.entries import Workspace
 from langchain_memengine.workspace.notes import Notes
-
-_LOGGED = {"flush": "memory flush"}
-"""Kinds of commits whose summary also goes into the log of the day, with the title there."""
 
 
 class SqlArchive:
@@ -52,8 +48,7 @@ class SqlArchive:
         database: Where rows go.
         indexer: Makes the messages searchable.
         config: How texts are cut.
-        notes: Where people read of it.
-        has_transcripts: Whether transcripts are written there.
+        notes: Where transcripts go; ``None`` writes none.
     """
 
     def __init__(
@@ -62,14 +57,12 @@ class SqlArchive:
         indexer: Indexer,
         config: MemEngineConfig,
         *,
-        notes: Notes,
-        has_transcripts: bool,
+        notes: Notes | None,
     ) -> None:
         self._database = database
         self._committer = Committer(database, indexer)
         self._config = config
         self._notes = notes
-        self._has_transcripts = has_transcripts
 
     def commit(  # noqa: PLR0913  # what the nodes of a graph know of a step
         self,
@@ -87,7 +80,7 @@ class SqlArchive:
 
         The same messages from the same head are the same commit: a retry or a replay adds nothing
         and returns the same update. Rows come first, the transcript after; one that a crash
-        prevented is written by the next try.
+        prevented is written by the next try, without the messages that were forgotten since.
 
         Args:
             thread_id: Conversation they belong to.
@@ -129,8 +122,18 @@ class SqlArchive:
             now=now,
             also=lambda tx: message_rows.archive(tx, new.id, stored, now=now),
         )
-        self._render(commit, list(zip(named, stored, strict=True)), summary, owner)
+        left = self._still_archived(stored, commit)
+        told = [m for m, s in zip(named, stored, strict=True) if s.key in left]
+        shown = summary if self.keeps(commit.id) else ""
+        self._write_transcript(commit, told, shown, owner)
         return head_update(commit)
+
+    def keeps(self, commit_id: str) -> bool:
+        """Return whether the summary of a commit is there; it goes with what it tells of."""
+        with self._database.read() as tx:
+            made = commits.by_id(tx, [commit_id]).values()
+            sources = [summary_source(one.thread_id, one.id) for one in made]
+            return bool(chunks.scopes_of_sources(tx, sources))
 
     def restore(
         self,
@@ -187,6 +190,12 @@ class SqlArchive:
             branch = commits.branch(tx, commit.thread_id, commit.parents) if known else frozenset()
         return keys - {key for key, archiving in known.items() if archiving & branch}
 
+    def _still_archived(self, stored: Sequence[StoredMessage], commit: Commit) -> set[str]:
+        """Return the keys of messages that a commit archived and nobody forgot since."""
+        with self._database.read() as tx:
+            known = message_rows.archiving_commits(tx, [message.key for message in stored])
+        return {key for key, archiving in known.items() if commit.id in archiving}
+
     def _chunks(
         self, pairs: Sequence[tuple[BaseMessage, StoredMessage]], commit: Commit, place: Provenance
     ) -> Iterator[tuple[str, TextChunks]]:
@@ -226,28 +235,14 @@ class SqlArchive:
         )
         return [(chunk, provenance) for chunk in pieces]
 
-    def _render(
-        self,
-        commit: Commit,
-        archived: Sequence[tuple[BaseMessage, StoredMessage]],
-        summary: str,
-        owner: str,
+    def _write_transcript(
+        self, commit: Commit, messages: Sequence[BaseMessage], summary: str, owner: str
     ) -> None:
-        """Write for people what a commit holds; what of it was forgotten does not come back."""
-        source = summary_source(commit.thread_id, commit.id)
-        with self._database.read() as tx:
-            held = message_rows.archiving_commits(tx, [stored.key for _, stored in archived])
-            told = summary if chunks.scopes_of_sources(tx, [source]) else ""
-        left = [message for message, s in archived if commit.id in held.get(s.key, ())]
-        if left and self._has_transcripts:
-            name = rendering.transcript_name(commit, owner)
-            text = rendering.transcript(commit, left, told)
-            self._notes.update(name, lambda old: old or text)
-        if owner and told and commit.kind in _LOGGED:
-            title = _LOGGED[commit.kind]
-            Workspace(self._notes, owner).append_daily(
-                commit.created_at, title, told, record=commit.id
-            )
+        if self._notes is None or not messages:
+            return
+        name = rendering.transcript_name(commit, owner)
+        text = rendering.transcript(commit, messages, summary)
+        self._notes.update(name, lambda old: old or text)
 
 
 def _place(thread_id: str, owner: str) -> Provenance:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 from langchain_core.messages import BaseMessage, RemoveMessage
 
@@ -46,6 +46,9 @@ KEPT_MESSAGES = 6
 
 TOOL_CHARS = 4_000
 """Characters of a tool's result that are written down without a model; its length is told."""
+
+STAGE = "memory flush"
+"""Title of a flush in the day's log."""
 
 _BULLET = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+")
 
@@ -202,17 +205,29 @@ def _folded(text: str) -> str:
     return f" {' '.join(words)} " if words else ""
 
 
+class KeepsLog(Protocol):
+    """Where the days' logs are kept."""
+
+    def append_daily(self, stage: str, body: str, *, owner: str = "", record: str = "") -> str:
+        """Add an entry to the day's log of an owner; that of a record is added once."""
+        ...
+
+
 class Flusher:
     """The parts of a flush, joined.
 
     Args:
-        archive: Where the full text of flushed messages goes, and what of it is worth keeping.
+        archive: Where the full text of flushed messages goes.
+        log: Where what is worth keeping of an owner's thread is written for people to read.
         flush_tokens: A loop of more is flushed.
         piece_tokens: Tokens of a transcript in one prompt; 0 without a model.
     """
 
-    def __init__(self, archive: Archive, *, flush_tokens: int, piece_tokens: int) -> None:
+    def __init__(
+        self, archive: Archive, log: KeepsLog, *, flush_tokens: int, piece_tokens: int
+    ) -> None:
         self._archive = archive
+        self._log = log
         self._flush_tokens = flush_tokens
         self._piece_tokens = piece_tokens
         self._count: CountTokens = TokenCounter()
@@ -237,6 +252,10 @@ class Flusher:
         self, state: Mapping[str, Any], thread: Thread, result: FlushResult
     ) -> dict[str, Any]:
         head = thread.commit(self._archive, "flush", result.flushed, result.text)
+        record = head.partition("<")[0]
+        # What a thread shares is in no user's files, and what was forgotten is in none again.
+        if thread.owner and result.text.strip() and self._archive.keeps(record):
+            self._log.append_daily(STAGE, result.text, owner=thread.owner, record=record)
         return thread.seen(state, result.note) | {
             "messages": [RemoveMessage(id=one) for one in result.removable],
             "memory_head": head,

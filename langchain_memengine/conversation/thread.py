@@ -35,6 +35,10 @@ class Archive(Protocol):
         """
         ...
 
+    def keeps(self, commit_id: str) -> bool:
+        """Return whether the summary of a commit is there; it goes with what it tells of."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Thread:

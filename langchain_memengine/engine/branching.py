@@ -41,8 +41,7 @@ class Branching(Searching):
             self._database,
             self._indexer,
             self.config,
-            notes=self._notes,
-            has_transcripts=self.root is not None,
+            notes=self._notes if self.root is not None else None,
         )
 
     def commit(

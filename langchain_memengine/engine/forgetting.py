@@ -13,7 +13,7 @@ from langchain_memengine.answers import ForgetReport
 from langchain_memengine.engine.erasing import Erasing, unique
 from langchain_memengine.engine.forgotten_experiences import forgotten_experiences
 from langchain_memengine.engine.forgotten_graph import evidence_condition, partitions_in_reach
-from langchain_memengine.engine.forgotten_words import forgotten_words
+from langchain_memengine.engine.forgotten_words import forgotten_words, shown_in_entries
 from langchain_memengine.engine.reading_records import texts_named
 from langchain_memengine.engine.remembering import Remembering
 from langchain_memengine.errors import ConfigurationError, NotFoundError, ScopeError
@@ -191,7 +191,7 @@ class Forgetting(Erasing, Remembering):
         with self._database.read() as tx:
             owners = self._owners_in_reach(tx, found, wanted, actor)
             self._add_what_holds(tx, found, words, owners, actor)
-            commits, transcripts = self._add_what_messages_left(tx, found)
+            transcripts = self._add_what_messages_left(tx, found)
             found.experiences = forgotten_experiences(tx, wanted, found.messages, owners, words)
         is_told = evidence_condition(wanted, found.messages)
         heard = self.graph.forget_told(is_told, partitions_in_reach(wanted, owners))
@@ -202,7 +202,7 @@ class Forgetting(Erasing, Remembering):
         erased = note_erasing.joined(
             note_erasing.remove_notes(self._notes, self._whole_notes(found, wanted, owners)),
             note_erasing.rewrite_transcripts(self._notes, owners, transcripts),
-            note_erasing.erase_notes(self._notes, owners, words, commits),
+            note_erasing.erase_notes(self._notes, owners, words, shown_in_entries(found)),
         )
         beyond = [f"{source} is a file outside the root: remove it there." for source in elsewhere]
         beyond += [f"{name} holds the same words; it is yours to edit." for name in erased.left]
@@ -251,12 +251,10 @@ class Forgetting(Erasing, Remembering):
         spoken = doomed.chunks_of_messages(tx, found.messages)
         found.chunks = unique([*found.chunks, *spoken])
 
-    def _add_what_messages_left(
-        self, tx: Transaction, found: Doomed
-    ) -> tuple[list[str], dict[str, str]]:
-        """Add the summaries of messages; return their commits, and what transcripts say then."""
+    def _add_what_messages_left(self, tx: Transaction, found: Doomed) -> dict[str, str]:
+        """Add the summaries of messages; return what transcripts say then."""
         if not (found.messages or any(is_of_message(one.source) for one in found.chunks)):
-            return [], {}
+            return {}
         # Here, because it loads LangChain's messages.
         from langchain_memengine.engine import forgotten_messages as left
 
@@ -264,7 +262,7 @@ class Forgetting(Erasing, Remembering):
         summaries = left.summaries_of(made)
         told = doomed.select_rows(tx, summaries, _ALL_RECORDS).chunks
         found.chunks = unique([*found.chunks, *told])
-        return [one.id for one in made], left.transcripts_left(tx, made, found.messages)
+        return left.transcripts_left(tx, made, found.messages)
 
     def _writable_partitions(
         self, found: Doomed, owners: Sequence[str] | None, actor: Actor

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from langchain_memengine.conversation.source_uris import summarised_by
 from langchain_memengine.retrieval.record_chunks import record_id
 from langchain_memengine.storage import revisions
 from langchain_memengine.storage.doomed_values import Doomed, DoomedMessage
@@ -32,6 +33,15 @@ def whole_messages(gone: Sequence[DoomedMessage]) -> frozenset[str]:
     """Return what messages say, but for short ones, as :func:`flat` makes it."""
     said = (flat(text) for message in gone for text in _texts_of(message))
     return frozenset(text for text in said if len(text) >= MIN_CHARS)
+
+
+def shown_in_entries(found: Doomed) -> frozenset[str]:
+    """Return the ids of records and commits that go with all that entries of notes show of them.
+
+    The entry of a commit shows what its summary says.
+    """
+    commits = (summarised_by(chunk.source) for chunk in found.chunks)
+    return frozenset([*(record.id for record in found.records), *filter(None, commits)])
 
 
 def _texts_of(message: DoomedMessage) -> list[str]:

@@ -189,9 +189,9 @@ def record_id(name: str, owner: str) -> str:
 
 def record_names(name: str, actor: Actor) -> list[str]:
     """Return the ids that an actor may mean by a name."""
-    cleaned = clean_text(name)[:MAX_ID_CHARS]
-    if not cleaned:
-        return []
+    cleaned = clean_text(name)
+    if not 0 < len(cleaned) <= MAX_ID_CHARS:
+        return []  # no record has such an id
     return [record_id(cleaned, visibility.owner_of("personal", actor)), cleaned]
 
 

@@ -135,12 +135,11 @@ def flush_node(
     current user message and the newest six messages. See ``memory_flush``.
 
     Args:
-        engine: The memory.
+        engine: The memory; while the thread runs for one user, what is worth keeping is also
+            written to their day's file, where people read it and searches pass over it.
         model: Says what is worth keeping; without one that is what people said and tools returned.
         archive: Where the full text and what is worth keeping go, before anything is removed;
-            default: the engine's own, which, while the thread runs for one user, also writes
-            what is worth keeping to their day's file, where people read it and searches pass
-            over it.
+            default: the engine's own.
         flush_tokens: A loop of more is flushed.
         piece_tokens: Tokens of a transcript in one prompt, as for :func:`summarization_node`.
     """
@@ -148,6 +147,7 @@ def flush_node(
         piece_tokens = 0
     work = Flusher(
         archive or engine.archive,
+        engine,
         flush_tokens=flush_tokens,
         piece_tokens=piece_tokens_of(model) if piece_tokens is None else piece_tokens,
     )

@@ -120,19 +120,17 @@ class KnowledgeGraph(GraphLearning):
             NotFoundError: An entity is not there, as far as the actor may know.
         """
         readable, at, aside = self._readable(actor), self._at(as_of), self._silenced()
-        with self._synced().read() as tx:
+        database = self._synced()
 
-            def steps(ids: Sequence[str]) -> Sequence[Relation]:
+        def steps(ids: Sequence[str]) -> Sequence[Relation]:
+            # Whoever searches reads the state and then the graph: never the other way round.
+            with database.read() as tx:
                 found = graph_reading.around(tx, ids, 1, partitions=readable, at=at, aside=aside)
-                return self._standing(found.relations, aside, at)
+            return self._standing(found.relations, aside, at)
 
-            return shortest_paths(
-                _ids(tx, source, readable, aside),
-                _ids(tx, target, readable, aside),
-                steps,
-                max_hops=max_hops,
-                max_paths=max_paths,
-            )
+        with database.read() as tx:
+            starts, goals = (_ids(tx, one, readable, aside) for one in (source, target))
+        return shortest_paths(starts, goals, steps, max_hops=max_hops, max_paths=max_paths)
 
     def picture(self, subgraph: Subgraph, *, actor: Actor | None = None) -> GraphPicture:
         """Return a picture of a piece of the graph, with its memories for the hover."""

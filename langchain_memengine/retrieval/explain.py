@@ -45,11 +45,13 @@ def explain(
         return Explanation(chunk_id, found=False, reason="The query asks for nothing.")
     vector, degraded = searcher.query_vector(query.text)
     named, _ = searcher.named(query, vector)
-    answer = searcher.search(query)
+    shown = searcher.search(query).hits
+    ids = {one.id for one in meant}
     with database.read() as tx:
         aside = quarantines.hidden_sources(tx)
         everything = searcher.rank(tx, query, vector, chunks.count(tx), Stopwatch(), named)
-        rank, hit = _standing(tx, query, everything, {one.id for one in meant})
+        found = next(((place, hit) for place, hit in enumerate(shown, 1) if hit.id in ids), None)
+        rank, hit = found or _standing(tx, query, everything, ids)
         if hit is not None:
             chunk_id = hit.id
             stored = next(one for one in meant if one.id == chunk_id)
@@ -57,10 +59,9 @@ def explain(
         is_valid = stored.num in stored_chunks.visible_by_num(
             tx, [stored.num], partitions=query.partitions, now=query.now
         )
-    found = next((found for found in answer.hits if found.id == chunk_id), None)
-    if found is not None:
-        reason = f"Found because {_reasons(found, everything.min_cosine)}"
-        return Explanation(chunk_id, found=True, reason=reason, rank=rank, hit=found)
+    if found and hit:
+        reason = f"Found because {_reasons(hit, everything.min_cosine)}"
+        return Explanation(chunk_id, found=True, reason=reason, rank=rank, hit=hit)
     unseen = _why_unseen(stored, stand_in, everything, aside, is_valid=is_valid)
     if unseen is not None or hit is None:
         reason = unseen or _why_unranked(stored.num, everything, query, degraded)

@@ -44,7 +44,7 @@ BATCH_CHUNKS = 512
 BUSY_BATCH_CHUNKS = 8
 """The same while there are searches: each of them may have to wait for a batch."""
 
-CUT_VERSION = 2
+CUT_VERSION = 3
 """Raised when the same text is cut into other chunks, so that files are indexed again."""
 
 _CUT = "chunking"

@@ -20,7 +20,7 @@ from langchain_memengine.workspace.layout import (
     slug,
 )
 from langchain_memengine.workspace.notes import Notes
-from langchain_memengine.workspace.renderings import without_records
+from langchain_memengine.workspace.renderings import without_entries
 
 _WRITTEN_FILES = frozenset({MEMORY_FILE, LEGACY_MEMORY_FILE, DREAMS_FILE})
 _WRITTEN_FOLDERS = frozenset({DAILY_DIR, TASKS_DIR})
@@ -136,7 +136,7 @@ def erase_notes(
     """
 
     def erased(text: str) -> str:
-        return words.erase(without_records(text, records))
+        return words.erase(without_entries(text, records))
 
     changed, left = [], []
     for name in notes_of(notes, owners):

@@ -88,3 +88,19 @@ def _ends(
                 ends.append(new.at)
         seen.add(one)
     return ends
+
+
+def successors(tx: Transaction, record: str) -> frozenset[str]:
+    """Return the records that took the place of one, and of those in turn, on the newest branches.
+
+    What is quarantined is among them: it takes their place again once it is released.
+    """
+    found: set[str] = set()
+    fresh = {record}
+    while fresh:
+        over = supersessions.of_records(tx, fresh)
+        made = [one.commit_id for one in over if one.commit_id is not None]
+        hidden = hidden_commits(tx, made)
+        fresh = {one.new_id for one in over if one.commit_id not in hidden} - found
+        found |= fresh
+    return frozenset(found)

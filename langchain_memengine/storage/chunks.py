@@ -67,12 +67,19 @@ def replace_sources(
 
 
 def touch_hashes(tx: Transaction, text_hashes: Iterable[str]) -> None:
-    """Mark the chunks with these texts as changed, so that indexes pick up new embeddings."""
+    """Mark the chunks with these texts as changed, so that indexes pick up new embeddings.
+
+    Those that this transaction wrote are changed anyway.
+    """
     seq = tx.seq
     for batch in batches(list(text_hashes)):
         tx.connection.execute(
             chunks.update()
-            .where(chunks.c.store_id == tx.store_id, chunks.c.text_hash.in_(batch))
+            .where(
+                chunks.c.store_id == tx.store_id,
+                chunks.c.text_hash.in_(batch),
+                chunks.c.seq < seq,
+            )
             .values(seq=seq)
         )
 

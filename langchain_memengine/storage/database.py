@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import threading
 from collections.abc import Callable, Iterator
 from datetime import datetime
@@ -34,7 +35,7 @@ class Database:
     Attributes:
         clickhouse: Where records, revisions and messages are, if not here.
         on_queued_jobs: Called after a commit that put jobs.
-        writes: How many transactions were committed here.
+        wrote_at: When a transaction was last committed here, as :meth:`moment` counts.
     """
 
     def __init__(
@@ -58,7 +59,9 @@ class Database:
         self.read_only = read_only
         self.clickhouse: ClickHouse | None = None
         self.on_queued_jobs: Callable[[], None] = _tell_nobody
-        self.writes = 0
+        self.wrote_at = 0
+        self._moments = itertools.count(1)
+        self._writers = threading.Lock()
         self._schema = schema
         self._engine = dialects.connect(url, busy_timeout_ms=busy_timeout_ms, read_only=read_only)
         self._dialect = dialects.dialect_of(self._engine)
@@ -110,9 +113,10 @@ class Database:
             StorageError: The database failed.
         """
         with self._gate, self._named_errors():
+            began = self.moment()  # before the view: it shows all that was written until then
             connection = self._begun_reader()
             try:
-                yield Transaction(connection, self.store_id, self.clickhouse)
+                yield Transaction(connection, self.store_id, self.clickhouse, began)
                 control(connection, "COMMIT")
             except BaseException:
                 self._let_go(connection)
@@ -168,7 +172,8 @@ class Database:
         with self._writing(lock) as connection:
             tx = Transaction(connection, self.store_id, self.clickhouse)
             yield tx
-        self.writes += 1
+        with self._writers:  # in order: a later commit is never taken for an earlier one
+            self.wrote_at = self.moment()
         if tx.queued_jobs:
             self.on_queued_jobs()
 
@@ -203,6 +208,10 @@ class Database:
         ) as error:  # SQLAlchemy wraps none while it sets a connection up
             wrapped = as_sqlalchemy_wraps(self._engine.dialect, "", error, is_lost=True)
             raise self._dialect.named_error(wrapped) from error
+
+    def moment(self) -> int:
+        """Return a number higher than all before: views and commits of this process in order."""
+        return next(self._moments)
 
     def key_problem(self, name: str) -> str | None:
         """Return in words why a name is too long to be a key here; ``None`` if it is not."""

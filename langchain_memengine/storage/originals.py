@@ -17,7 +17,7 @@ from langchain_memengine.storage.transaction import Transaction
 
 @dataclass(frozen=True, slots=True)
 class Original:
-    """A text as it was given: chunks overlap, and hold neither front matter nor blank lines.
+    """A text as it was given: chunks overlap, and hold no blank lines.
 
     Attributes:
         text: All of it.

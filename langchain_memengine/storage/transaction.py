@@ -24,6 +24,7 @@ class Transaction:
         connection: The SQLAlchemy connection; not to be used outside ``storage``.
         store_id: The store all statements are about.
         clickhouse: Where records, revisions and messages are, if not here; see ``kept``.
+        began: When it began, as ``Database.moment`` counts; 0 for one that writes.
         queued_jobs: Whether jobs were put that a worker should look for after the commit.
         has_waiting: Whether something is to be moved to ClickHouse after the commit.
     """
@@ -31,6 +32,7 @@ class Transaction:
     connection: Connection
     store_id: str
     clickhouse: ClickHouse | None = None
+    began: int = 0
     queued_jobs: bool = False
     has_waiting: bool = False
     _taken: dict[str, int] = field(default_factory=dict)

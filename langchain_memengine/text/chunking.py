@@ -19,16 +19,19 @@ def chunk_markdown(
     *,
     source: str = "",
     split_on_headers: bool = True,
+    skip_front_matter: bool = False,
 ) -> list[Chunk]:
     """Cut a Markdown text into chunks.
 
     Args:
-        content: Any string. Front matter belongs to no chunk.
+        content: Any string.
         size_tokens: Estimated tokens of a chunk, never more.
         overlap_tokens: Estimated tokens repeated from the chunk before, at most.
         source: URI of the text, part of each id.
         split_on_headers: Whether a heading always begins a new chunk. A section with a body is
             never joined with another; a heading without one goes with its first sub-section.
+        skip_front_matter: Whether the YAML block that a file begins with belongs to no chunk. In
+            other texts, and where it is malformed, it is text like the rest.
 
     Returns:
         Chunks in the order of the text, none of them blank; together they hold every line that
@@ -43,7 +46,7 @@ def chunk_markdown(
             f"Chunks of {size_tokens} tokens cannot overlap by {overlap_tokens}. "
             "Set size_tokens to at least 1, and overlap_tokens from 0 to below it."
         )
-    cutter = Cutter(content, size_tokens, overlap_tokens)
+    cutter = Cutter(content, size_tokens, overlap_tokens, skip_front_matter=skip_front_matter)
     chunks: list[Chunk] = []
     ids: set[str] = set()
     for start, end, heading in cutter.spans(split_on_headers=split_on_headers):

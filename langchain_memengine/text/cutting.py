@@ -15,6 +15,7 @@ from itertools import pairwise
 
 from langchain_memengine.text.markdown import (
     HEADING_JOINER,
+    FrontMatter,
     Heading,
     fences,
     find_headings,
@@ -42,14 +43,17 @@ class Cutter:
     Weights are in quarter tokens, offsets in characters.
     """
 
-    def __init__(self, content: str, size_tokens: int, overlap_tokens: int) -> None:
+    def __init__(
+        self, content: str, size_tokens: int, overlap_tokens: int, *, skip_front_matter: bool
+    ) -> None:
         self.content = content
         self.size = size_tokens * QUARTERS
         self.overlap = overlap_tokens * QUARTERS
         self.step = self.size - self.overlap
         self.starts = line_starts(content)
         self.lines = split_lines(content)
-        self.body_line = front_matter(content).body_line
+        front = front_matter(content) if skip_front_matter else FrontMatter()
+        self.body_line = 1 if front.error else front.body_line  # what is unread is text
         self.fences = fences(self.lines, self.body_line)
         self.headings = find_headings(self.lines, self.fences, self.body_line)
         self.heading_lines = [heading.line for heading in self.headings]

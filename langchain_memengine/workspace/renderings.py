@@ -1,14 +1,16 @@
 """Entries of Markdown files that only render a record: marked, so that nothing is found twice.
 
 The record is what is searched, and what a person is asked to forget. A rendering whose record is
-gone stays unsearched: what was forgotten does not come back through the file that told of it.
+gone stays unsearched, and goes with what is forgotten: it does not come back through the file that
+told of it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
+_OPENING = "<!-- record:"
 _MARK = re.compile(r"<!-- (/?)record:(\S+) -->")
 _CONTENT = re.compile(r"[^\r\n]+")
 
@@ -34,43 +36,38 @@ def without_rendered(text: str) -> str:
     Marks stand on lines of their own. One without its counterpart marks nothing, as does an
     opening one that another follows: a person may have cut a part away.
     """
+    if _OPENING not in text:
+        return text
     lines = text.splitlines(keepends=True)
-    for entry, _ in _entries(text, lines):
+    for _, entry in _entries(lines):
         lines[entry] = [_CONTENT.sub("", inner) for inner in lines[entry]]
     return "".join(lines)
 
 
-def without_records(text: str, records: Collection[str]) -> str:
-    """Return a text without the marked entries of these records, and without any mark of theirs."""
-    wanted = {_name(record) for record in records}
+def without_entries(text: str, records: Collection[str]) -> str:
+    """Return a text without the marked entries of these records; other lines stay as they are."""
+    if not records or _OPENING not in text:
+        return text
+    names = {_name(record) for record in records}
     lines = text.splitlines(keepends=True)
-    for entry, record in reversed(_entries(text, lines)):
-        if record in wanted:
-            del lines[entry]
-    return "".join(line for line in lines if _marked_record(line) not in wanted)
+    gone = [entry for name, entry in _entries(lines) if name in names]
+    for entry in reversed(gone):
+        del lines[entry]
+    return "".join(lines)
 
 
-def _marked_record(line: str) -> str | None:
-    mark = _MARK.fullmatch(line.strip())
-    return mark[2] if mark else None
-
-
-def _entries(text: str, lines: Sequence[str]) -> list[tuple[slice, str]]:
-    """Return the lines of each marked entry, marks included, and whose record it renders."""
-    if "<!-- record:" not in text:
-        return []
-    found = []
-    begun, record = 0, ""
+def _entries(lines: Sequence[str]) -> Iterator[tuple[str, slice]]:
+    """Yield the names of records, and the lines of their entries with the marks."""
+    begun, name = 0, ""
     for place, line in enumerate(lines):
         mark = _MARK.fullmatch(line.strip())
         if mark is None:
             continue
         if not mark[1]:
-            begun, record = place, mark[2]
-        elif mark[2] == record:
-            found.append((slice(begun, place + 1), record))
-            record = ""
-    return found
+            begun, name = place, mark[2]
+        elif mark[2] == name:
+            yield name, slice(begun, place + 1)
+            name = ""
 
 
 def _name(record: str) -> str:

@@ -137,6 +137,26 @@ def test_what_is_beside_the_words_stays(engine):
     assert texts(engine.search("tea milk", 1, actor=ALICE)) == ["## 12:00 — talk\n\n- tea\n- milk"]
 
 
+@pytest.mark.parametrize("actor", [ALICE, ADMIN])
+def test_what_a_log_shows_of_a_forgotten_conversation_goes_and_the_rest_stays(engine, actor):
+    said = HumanMessage(f"Remember: {SECRET}.", id="1")
+    update = engine.archive.commit(
+        "t", "", "flush", [said], summary=f"- {SECRET}", owner="alice", now=START
+    )
+    engine.append_daily("flush", "- tea at four", owner="alice", record="another")
+    engine.append_daily("flush", f"- {SECRET}", owner="alice", record=update.partition("<")[0])
+    engine.forget(thread="t", actor=actor)
+    assert files_with(engine.root) == []
+    assert "tea at four" in engine.read_daily(START.date(), "alice")
+
+
+def test_what_a_log_shows_of_a_forgotten_record_goes_in_whatever_words(engine):
+    record = engine.remember("Where the key is")
+    engine.append_daily("talk", f"- {SECRET}", record=record.id)
+    engine.forget([record.id])
+    assert files_with(engine.root) == []
+
+
 def test_a_chroma_folder_that_cannot_be_removed_is_told(engine, monkeypatch):
     folder = engine.root / ".memengine" / "chroma"
     folder.mkdir()

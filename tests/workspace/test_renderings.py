@@ -8,7 +8,7 @@ from langchain_memengine.workspace.renderings import (
     opening,
     rendered,
     unmarked,
-    without_records,
+    without_entries,
     without_rendered,
 )
 
@@ -18,6 +18,14 @@ OPEN, CLOSE = "<!-- record:a1 -->", "<!-- /record:a1 -->"
 def test_entry_stands_between_marks():
     assert rendered("## x\n\ny\n", "a1") == f"{OPEN}\n## x\n\ny\n{CLOSE}\n"
     assert opening("a -->\nb") == "<!-- record:a_--__b -->"
+
+
+def test_entries_of_records_are_taken_out_with_their_marks():
+    other = rendered("d\n", "a 2")
+    text = f"a\r\n{OPEN}\r\nb\r\n{CLOSE}\r\nc\n{other}{OPEN}\ne"
+    assert without_entries(text, ["a1"]) == f"a\r\nc\n{other}{OPEN}\ne"
+    assert without_entries(text, ["a 2"]) == f"a\r\n{OPEN}\r\nb\r\n{CLOSE}\r\nc\n{OPEN}\ne"
+    assert without_entries(text, ["a3"]) == without_entries(text, []) == text
 
 
 @pytest.mark.parametrize(
@@ -60,30 +68,3 @@ def test_body_can_hide_nothing_but_itself(body, after):
     assert without_rendered(text) == "\n" * (max(len(body), 1) + 2) + rest
     plain = unmarked("\n".join(body))
     assert without_rendered(plain) == plain
-
-
-@pytest.mark.parametrize(
-    ("text", "left"),
-    [
-        (f"a\n{OPEN}\nb\n{CLOSE}\nc", "a\nc"),
-        (f"a\r\n{OPEN}\r\nb\r\n{CLOSE}\r\nc", "a\r\nc"),
-        (f"{OPEN}\nb\n{CLOSE}\nc\n{OPEN}\nd\n{CLOSE}\n", "c\n"),
-        ("<!-- record:b -->\nb\n<!-- /record:b -->\n", None),
-        # A mark that a person left alone marks nothing, nor may it begin to.
-        (f"{OPEN}\nb\n", "b\n"),
-        (f"b\n{CLOSE}\n", "b\n"),
-        (f"{OPEN}\na\n{OPEN}\nb\n{CLOSE}\nc\n{CLOSE}\n", "a\nc\n"),
-    ],
-)
-def test_entries_of_a_record_go_with_their_marks(text, left):
-    assert without_records(text, ["a1"]) == (text if left is None else left)
-    assert without_records(text, []) == text
-
-
-@given(LINES)
-def test_entries_that_go_leave_the_rest_as_it_is(lines):
-    text = "\n".join(lines)
-    seen = [line for line in without_rendered(text).split("\n") if line in {"tea", "# x"}]
-    left = without_records(text, ["a1", "b"])
-    assert without_rendered(left) == left
-    assert [line for line in left.split("\n") if line] == seen
