@@ -91,15 +91,16 @@ def forget_evidence(
     return heard
 
 
-def evidence_known(tx: Transaction, partitions: Sequence[str] | None) -> list[str]:
-    """Return the ids of all evidence that these partitions know, sorted; ``None``: of all."""
+def evidence_ids(tx: Transaction, partitions: Sequence[str] | None = None) -> set[str]:
+    """Return the ids of all evidence that these partitions know; ``None``: of all."""
     found: set[str] = set()
     for table in _TOLD:
         own = [table.c.store_id == tx.store_id]
         if partitions is not None:
             own.append(table.c.partition_key.in_(partitions))
-        found.update(tx.connection.execute(select(table.c.evidence_id).where(*own)).scalars())
-    return sorted(found)
+        ids = select(table.c.evidence_id).where(*own).distinct()
+        found.update(tx.connection.execute(ids).scalars())
+    return found
 
 
 def note_extracted(tx: Transaction, texts: Mapping[Evidence, str]) -> None:

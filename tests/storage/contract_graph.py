@@ -189,9 +189,9 @@ class GraphContract:
         with chain.write() as tx:
             graph.note_extracted(tx, {Evidence("e4", "personal/anna"): "hash"})
         with chain.read() as tx:
-            assert graph.evidence_known(tx, None) == ["e1", "e2", "e3", "e4"]
-            assert graph.evidence_known(tx, ["personal/anna"]) == ["e4"]
-            assert graph.evidence_known(tx, []) == []
+            assert graph.evidence_ids(tx) == {"e1", "e2", "e3", "e4"}
+            assert graph.evidence_ids(tx, ["personal/anna"]) == {"e4"}
+            assert graph.evidence_ids(tx, []) == set()
 
     def test_a_name_goes_with_the_memory_that_used_it(self, database):
         learn(database, SHARED, entities=[Entity("Robert Smith", "Person", ("Bobby Secret",))])
