@@ -22,7 +22,7 @@ from langchain_memengine.retrieval import visibility
 from langchain_memengine.retrieval.documents import event_time
 from langchain_memengine.retrieval.indexing import Indexer
 from langchain_memengine.retrieval.sources import TextChunks
-from langchain_memengine.storage import commits, quarantines
+from langchain_memengine.storage import chunks, commits, quarantines
 from langchain_memengine.storage import messages as message_rows
 from langchain_memengine.storage.database import Database
 from langchain_memengine.storage.messages import StoredMessage
@@ -124,13 +124,16 @@ class SqlArchive:
         )
         left = self._still_archived(stored, commit)
         told = [m for m, s in zip(named, stored, strict=True) if s.key in left]
-        self._write_transcript(commit, told, summary, owner)
+        shown = summary if self.keeps(commit.id) else ""
+        self._write_transcript(commit, told, shown, owner)
         return head_update(commit)
 
     def keeps(self, commit_id: str) -> bool:
-        """Return whether messages of a commit are there: none are once they are forgotten."""
+        """Return whether the summary of a commit is there; it goes with what it tells of."""
         with self._database.read() as tx:
-            return message_rows.has_archived(tx, commit_id)
+            made = commits.by_id(tx, [commit_id]).values()
+            sources = [summary_source(one.thread_id, one.id) for one in made]
+            return bool(chunks.scopes_of_sources(tx, sources))
 
     def restore(
         self,

@@ -33,7 +33,12 @@ def provenance_of(message: BaseMessage) -> tuple[Origin, Trust]:
 def transcript_name(commit: Commit, owner: str) -> str:
     """Return the workspace-relative name of a commit's transcript."""
     folder = f"{owner_prefix(owner)}{ARCHIVE_DIR}/{slug(commit.thread_id)}"
-    return f"{folder}/{commit.created_at:%Y-%m-%d-%H%M%S}-{commit.id[:_FILE_DIGITS]}.md"
+    return f"{folder}/{commit.created_at:%Y-%m-%d-%H%M%S}-{transcript_ending(commit.id)}"
+
+
+def transcript_ending(commit_id: str) -> str:
+    """Return what the name of a commit's transcript ends with, behind the last ``-``."""
+    return f"{commit_id[:_FILE_DIGITS]}.md"
 
 
 def transcript(commit: Commit, messages: Sequence[BaseMessage], summary: str) -> str:

@@ -29,7 +29,8 @@ from langchain_memengine.storage.sessions import Session, SessionRecall
 from langchain_memengine.text.sanitize import clean_text
 from langchain_memengine.types import Actor
 
-_NOT_RECORDED = ("text", "metadata", "event_at")  # read again from the chunk, so forgetting works
+# Read again from the chunk, so that forgetting works.
+_NOT_RECORDED = ("text", "heading", "metadata", "event_at")
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,12 +235,5 @@ def _replayed(recall: SessionRecall, stored: Mapping[str, StoredChunk]) -> Searc
 
 
 def _hit(recorded: Mapping[str, Any], stored: StoredChunk) -> Hit:
-    known = dict(recorded)
-    receipt = Receipt(**known.pop("receipt"))
-    return Hit(
-        **known,
-        text=stored.text,
-        metadata=stored.metadata,
-        event_at=stored.event_at,
-        receipt=receipt,
-    )
+    again = {name: getattr(stored, name) for name in _NOT_RECORDED}
+    return Hit(**{**recorded, **again, "receipt": Receipt(**recorded["receipt"])})

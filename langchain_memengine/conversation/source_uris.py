@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from langchain_memengine.text.uris import uri_part
+from langchain_memengine.text.uris import message_uri, uri_part
 
 
 def message_source(thread_id: str, message_id: str, commit_id: str) -> str:
@@ -10,7 +10,7 @@ def message_source(thread_id: str, message_id: str, commit_id: str) -> str:
 
     Two branches may archive the same message, and an edited one has the same id.
     """
-    return f"{thread_source(thread_id)}{uri_part(message_id)}#{commit_id}"
+    return f"{message_uri(thread_id, message_id)}#{commit_id}"
 
 
 def summary_source(thread_id: str, commit_id: str) -> str:

@@ -36,7 +36,7 @@ class Archive(Protocol):
         ...
 
     def keeps(self, commit_id: str) -> bool:
-        """Return whether messages of a commit are there: none are once they are forgotten."""
+        """Return whether the summary of a commit is there; it goes with what it tells of."""
         ...
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -12,17 +12,15 @@ from typing import Any
 from langchain_memengine import given
 from langchain_memengine.answers import ForgetReport
 from langchain_memengine.engine.erasing import Erasing, unique
-from langchain_memengine.engine.forgotten_words import (
-    forgotten_by_thread,
-    forgotten_words,
-    shown_in_entries,
-)
+from langchain_memengine.engine.forgotten_experiences import forgotten_experiences
+from langchain_memengine.engine.forgotten_graph import evidence_condition, partitions_in_reach
+from langchain_memengine.engine.forgotten_words import forgotten_words, shown_in_entries
 from langchain_memengine.engine.reading_records import texts_named
 from langchain_memengine.engine.remembering import Remembering
 from langchain_memengine.errors import ConfigurationError, NotFoundError, ScopeError
 from langchain_memengine.retrieval import documents, note_erasing, visibility
 from langchain_memengine.retrieval.record_chunks import record_source
-from langchain_memengine.storage import chunks, doomed, experiences, records, tombstones
+from langchain_memengine.storage import chunks, doomed, records, tombstones
 from langchain_memengine.storage.chunk_values import partition_key
 from langchain_memengine.storage.doomed_values import Doomed, DoomedChunk, Selection
 from langchain_memengine.storage.record_values import Place
@@ -30,6 +28,7 @@ from langchain_memengine.storage.transaction import Transaction
 from langchain_memengine.text.digests import bounded
 from langchain_memengine.text.erasing import Erasure
 from langchain_memengine.text.sanitize import clean_text
+from langchain_memengine.text.uris import is_of_message
 from langchain_memengine.types import MAX_THREAD_CHARS, Actor
 from langchain_memengine.workspace.layout import slug
 
@@ -104,13 +103,7 @@ class Forgetting(Erasing, Remembering):
             words = forgotten_words(tx, found, with_chunks=by_id)
         report = self._forget(found, words, wanted, actor)
         items = self._items_left(words, owner, actor)
-        report = replace(report, out_of_reach=(*items, *report.out_of_reach))
-        return report if owner is None else self._without_experiences(report, owner)
-
-    def _without_experiences(self, report: ForgetReport, owner: str) -> ForgetReport:
-        with self._database.write() as tx:
-            gone = experiences.remove_of_user(tx, clean_text(owner))
-        return replace(report, removed={**report.removed, "experiences": gone}) if gone else report
+        return replace(report, out_of_reach=(*items, *report.out_of_reach))
 
     def vacuum(
         self, *, archive_older_than: timedelta | None = None, actor: Actor | None = None
@@ -207,19 +200,21 @@ class Forgetting(Erasing, Remembering):
         self, found: Doomed, words: Erasure, wanted: Selection, actor: Actor
     ) -> ForgetReport:
         with self._database.read() as tx:
-            shared = doomed.owners_of_messages(tx, visibility.THREAD_OWNERS)
-            owners = self._owners_in_reach(found, wanted, actor, shared)
+            owners = self._owners_in_reach(tx, found, wanted, actor)
             self._add_what_holds(tx, found, words, owners, actor)
-        removed: Counter[str] = Counter()
+            transcripts = self._add_what_messages_left(tx, found)
+            found.experiences = forgotten_experiences(tx, wanted, found.messages, owners, words)
+        is_told = evidence_condition(wanted, found.messages)
+        heard = self.graph.forget_told(is_told, partitions_in_reach(wanted, owners))
+        removed = Counter({"graph evidence": heard})
         for hook in self.forget_hooks:
             removed.update(hook(found))
-        known = list(found.chunks)
-        found.chunks, elsewhere = self._within_reach(found.chunks)
-        spoken = forgotten_by_thread(found, words)
-        gone = note_erasing.remove_notes(self._notes, self._whole_notes(found, wanted, owners))
-        shown = shown_in_entries(found)
-        erased = note_erasing.erase_notes(self._notes, owners, words, spoken, shown)
-        erased = replace(erased, removed=gone.removed)
+        found.chunks, elsewhere = self._within_reach(known := found.chunks)
+        erased = note_erasing.joined(
+            note_erasing.remove_notes(self._notes, self._whole_notes(found, wanted, owners)),
+            note_erasing.rewrite_transcripts(self._notes, owners, transcripts),
+            note_erasing.erase_notes(self._notes, owners, words, shown_in_entries(found)),
+        )
         beyond = [f"{source} is a file outside the root: remove it there." for source in elsewhere]
         beyond += [f"{name} holds the same words; it is yours to edit." for name in erased.left]
         report = self._remove(found, erased, removed, beyond, keep_history=False)
@@ -229,11 +224,11 @@ class Forgetting(Erasing, Remembering):
         )
 
     def _owners_in_reach(
-        self, found: Doomed, wanted: Selection, actor: Actor, shared: Collection[str]
+        self, tx: Transaction, found: Doomed, wanted: Selection, actor: Actor
     ) -> tuple[str, ...] | None:
         """Return whose messages, notes and jobs are searched for the words; ``None`` is all.
 
-        An admin also reaches what conversations of several users keep (``shared``).
+        An admin also reaches what conversations of several users keep.
         """
         mine = visibility.owner_of("personal", actor)
         if not actor.is_admin:
@@ -241,6 +236,7 @@ class Forgetting(Erasing, Remembering):
         if wanted.thread_id is not None or wanted.source is not None:
             return None
         personal = {record.owner for record in found.records}
+        shared = doomed.owners_of_messages(tx, visibility.THREAD_OWNERS)
         return tuple({"", mine, wanted.owner or "", *personal, *shared})
 
     def _add_what_holds(
@@ -265,6 +261,19 @@ class Forgetting(Erasing, Remembering):
             found.chunks = unique([*found.chunks, *more])
         spoken = doomed.chunks_of_messages(tx, found.messages)
         found.chunks = unique([*found.chunks, *spoken])
+
+    def _add_what_messages_left(self, tx: Transaction, found: Doomed) -> dict[str, str]:
+        """Add the summaries of messages; return what transcripts say then."""
+        if not (found.messages or any(is_of_message(one.source) for one in found.chunks)):
+            return {}
+        # Here, because it loads LangChain's messages.
+        from langchain_memengine.engine import forgotten_messages as left
+
+        made = left.archiving_commits(tx, found)
+        summaries = left.summaries_of(made)
+        told = doomed.select_rows(tx, summaries, _ALL_RECORDS).chunks
+        found.chunks = unique([*found.chunks, *told])
+        return left.transcripts_left(tx, made, found.messages)
 
     def _writable_partitions(
         self, found: Doomed, owners: Sequence[str] | None, actor: Actor

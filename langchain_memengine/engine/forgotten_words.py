@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 from langchain_memengine.conversation.source_uris import summarised_by
 from langchain_memengine.retrieval.record_chunks import record_id
@@ -28,12 +29,10 @@ def forgotten_words(tx: Transaction, found: Doomed, *, with_chunks: bool) -> Era
     return Erasure(texts)
 
 
-def forgotten_by_thread(found: Doomed, words: Erasure) -> dict[str, Erasure]:
-    """Return what is forgotten and, by conversation, the whole messages that are."""
-    said: dict[str, list[str]] = {}
-    for message in found.messages:
-        said.setdefault(message.thread_id, []).extend(_texts_of(message))
-    return {thread_id: Erasure([*texts, *words.texts]) for thread_id, texts in said.items()}
+def whole_messages(gone: Sequence[DoomedMessage]) -> frozenset[str]:
+    """Return what messages say, but for short ones, as :func:`flat` makes it."""
+    said = (flat(text) for message in gone for text in _texts_of(message))
+    return frozenset(text for text in said if len(text) >= MIN_CHARS)
 
 
 def shown_in_entries(found: Doomed) -> frozenset[str]:
@@ -46,7 +45,7 @@ def shown_in_entries(found: Doomed) -> frozenset[str]:
 
 
 def _texts_of(message: DoomedMessage) -> list[str]:
-    """Return what a message says, as transcripts show it."""
+    """Return what a message says."""
     content = json.loads(message.body)["data"]["content"]
     blocks = [content] if isinstance(content, str) else content
     return [b if isinstance(b, str) else str(b.get("text", "")) for b in blocks]

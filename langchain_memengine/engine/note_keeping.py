@@ -19,7 +19,8 @@ class NoteKeeping(EngineParts):
         """Add an entry to today's log (UTC), of everyone or of one owner; return its name.
 
         With a ``record``, the id of what is stored elsewhere and only shown here, an entry is added
-        once a day and not indexed, so that a search does not find the same twice.
+        once, also when it is tried again after midnight, and not indexed, so that a search does not
+        find the same twice.
         """
         return self._workspace(owner).append_daily(self._clock(), stage, body, record=record)
 

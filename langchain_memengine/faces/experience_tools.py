@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import BaseModel, Field
 
+from langchain_memengine.answers import as_json
 from langchain_memengine.engine.memory_engine import MemoryEngine
 from langchain_memengine.faces.running import caller, thread_id_in
-from langchain_memengine.storage.experience_values import Experience
 from langchain_memengine.text.redaction import redacted_text
 
 MAX_SOLUTION_CHARS = 2_000
@@ -39,7 +39,8 @@ def experience_tools(engine: MemoryEngine) -> list[BaseTool]:
 
     They work for the user of the run, found as by ``memory_tools``; what they record is that user's
     own. A search counts what it returns as used.
-    The model reads fenced text; the experiences themselves are the artifact.
+    The model reads fenced text; the experiences are the artifact, as JSON: a checkpointer
+    brings back no other types.
     """
 
     def search(
@@ -47,13 +48,13 @@ def experience_tools(engine: MemoryEngine) -> list[BaseTool]:
         config: RunnableConfig,
         tags: list[str] | None = None,
         limit: int = 3,
-    ) -> tuple[str, list[Experience]]:
+    ) -> tuple[str, list[dict[str, Any]]]:
         store, user = engine.experiences, caller(engine, config).user_id
         found = store.find_similar(query, tags, limit=limit, user=user)
         if found and not engine.read_only:
             store.use(*(one.id for one in found), user=user)
         told = store.prompt(found, thread_id=thread_id_in(config))
-        return told or "Nothing like this was done before.", found
+        return told or "Nothing like this was done before.", as_json(found)
 
     def record(
         intent: str,
@@ -62,7 +63,7 @@ def experience_tools(engine: MemoryEngine) -> list[BaseTool]:
         kind: Literal["task_solution", "error_recovery"] = "task_solution",
         success: float = 1.0,
         tags: list[str] | None = None,
-    ) -> tuple[str, Experience]:
+    ) -> tuple[str, dict[str, Any]]:
         learnt = engine.experiences.record(
             redacted_text(intent),
             redacted_text(solution, MAX_SOLUTION_CHARS),
@@ -71,7 +72,7 @@ def experience_tools(engine: MemoryEngine) -> list[BaseTool]:
             tags=tags or (),
             user=caller(engine, config).user_id,
         )
-        return f"Recorded as {learnt.id}.", learnt
+        return f"Recorded as {learnt.id}.", as_json(learnt)
 
     # Without coroutines of their own, LangChain runs both in a thread when they are awaited.
     return [

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
-from uuid import uuid4
 
 from langchain_memengine.engine.forgetting import BEYOND
 from langchain_memengine.engine.memory_engine import MemoryEngine
@@ -32,7 +33,8 @@ def save(
     """Remember a text that a model wrote for a user; return its id.
 
     It is the agent's word, unverified: nobody knows whether the user said so. So it becomes no
-    record of theirs, whoever may read it.
+    record of theirs, whoever may read it. The same words again, as a step of a graph that is
+    retried or replayed saves them, are the same memory.
 
     Raises:
         ScopeError: The actor may not write to the scope.
@@ -42,12 +44,17 @@ def save(
     (saved,) = engine.add_texts(
         [text],
         [of_thread],
-        ids=[uuid4().hex[:_ID_CHARS]],
+        ids=[_id_of(actor.user_id, thread_id or "", text)],
         scope=scope,
         origin="assistant",
         actor=actor,
     )
     return saved
+
+
+def _id_of(*parts: str) -> str:
+    told = json.dumps(parts)
+    return hashlib.sha256(told.encode()).hexdigest()[:_ID_CHARS]
 
 
 def forget(engine: MemoryEngine, named: str, actor: Actor) -> str:

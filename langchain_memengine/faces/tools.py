@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from textwrap import indent
-from typing import Any
+from typing import Annotated, Any
 
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, StructuredTool
+from langgraph.prebuilt import InjectedState
 from pydantic import BaseModel, Field
 
 from langchain_memengine.answers import (
@@ -16,7 +18,7 @@ from langchain_memengine.answers import (
     as_json,
 )
 from langchain_memengine.engine.memory_engine import MemoryEngine
-from langchain_memengine.errors import NotFoundError, ScopeError
+from langchain_memengine.errors import NotFoundError, ScopeError, UnknownCommitError
 from langchain_memengine.faces import model_memories
 from langchain_memengine.faces.running import caller, thread_id_in
 from langchain_memengine.text.fencing import fenced
@@ -68,8 +70,9 @@ def memory_tools(
     The user comes from ``config["configurable"]["user_id"]`` or from the runtime context's
     ``user_id``, never from the model; else the engine's actor asks. What is saved only that user
     reads; it is the agent's word in its thread, unverified, and no fact about the user. Deleting it
-    removes its words wherever the engine keeps them, see ``engine.forget``. A search counts what it
-    returns as used; its hits are the message's artifact, as JSON.
+    removes its words wherever the engine keeps them, see ``engine.forget``. A search looks from the
+    thread of the run, on the branch of the graph's ``memory_head``; it counts what it returns as
+    used, and its hits are the message's artifact, as JSON.
 
     Args:
         engine: The memory.
@@ -123,9 +126,22 @@ class _MemoryTools:
     def __init__(self, engine: MemoryEngine) -> None:
         self._engine = engine
 
-    def search(self, query: str, config: RunnableConfig, k: int = 5) -> Answer:
-        actor = caller(self._engine, config)
-        hits = self._engine.search(query, min(max(k, 1), model_memories.MAX_HITS), actor=actor).hits
+    def search(
+        self,
+        query: str,
+        config: RunnableConfig,
+        k: int = 5,
+        state: Annotated[Any, InjectedState] = None,
+    ) -> Answer:
+        actor, thread_id = caller(self._engine, config), thread_id_in(config)
+        asked = partial(
+            self._engine.search, query, min(max(k, 1), model_memories.MAX_HITS), actor=actor
+        )
+        try:
+            found = asked(thread_id=thread_id, head=_head_of(state) if thread_id else None)
+        except UnknownCommitError:  # the branch of a conversation that another memory follows
+            found = asked(thread_id=thread_id)
+        hits = found.hits
         self._engine.record_access(hits)
         return shown(hits), as_json(hits)
 
@@ -164,8 +180,14 @@ class _MemoryTools:
         done = "Nothing was changed; this would be" if report.dry_run else "Done"
         return f"{done}: {counts}.", as_json(report)
 
-    async def asearch(self, query: str, config: RunnableConfig, k: int = 5) -> Answer:
-        return await asyncio.to_thread(self.search, query, config, k)
+    async def asearch(
+        self,
+        query: str,
+        config: RunnableConfig,
+        k: int = 5,
+        state: Annotated[Any, InjectedState] = None,
+    ) -> Answer:
+        return await asyncio.to_thread(self.search, query, config, k, state)
 
     async def asave(self, text: str, config: RunnableConfig) -> str:
         return await asyncio.to_thread(self.save, text, config)
@@ -177,6 +199,13 @@ class _MemoryTools:
         self, config: RunnableConfig, *, dry_run: bool = True, fold: bool = False
     ) -> tuple[str, dict[str, Any]]:
         return await asyncio.to_thread(self.consolidate, config, dry_run=dry_run, fold=fold)
+
+
+def _head_of(state: object) -> str | None:
+    """Return the heads in the state of the graph that calls a tool; ``None`` if it has none."""
+    if isinstance(state, Mapping):
+        return state.get("memory_head")
+    return getattr(state, "memory_head", None)
 
 
 def shown(hits: Sequence[Hit]) -> str:

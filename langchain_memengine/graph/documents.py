@@ -102,7 +102,7 @@ class GraphDocument(Serializable):
                 _entity(one.source),
                 one.type,
                 _entity(one.target),
-                confidence=float(one.properties.get("confidence", 1.0)),
+                confidence=one.properties.get("confidence", 1.0),
             )
             for one in self.relationships
         ]
@@ -158,7 +158,8 @@ def _node(entity: Entity) -> Node:
 
 
 def _entity(node: Node) -> Entity:
-    aliases = tuple(str(alias) for alias in node.properties.get("aliases", ()))
+    known = node.properties.get("aliases") or ()
+    aliases = tuple(map(str, [known] if isinstance(known, str) else known))
     return Entity(str(node.id), "" if node.type == UNTYPED else node.type, aliases)
 
 

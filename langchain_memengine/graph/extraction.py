@@ -39,6 +39,7 @@ from langchain_memengine.storage.graph_values import Evidence
 from langchain_memengine.text.chunking import chunk_markdown
 from langchain_memengine.text.digests import digest
 from langchain_memengine.text.sanitize import clean_text
+from langchain_memengine.text.uris import message_uri
 from langchain_memengine.types import (
     Actor,
     Scope,
@@ -215,7 +216,7 @@ def _texts(state: ExtractionInput, thread: str) -> list[tuple[str, str]]:
     given: list[tuple[str | None, str]] = [(None, state.get("text") or "")]
     given += [(one.id, one.page_content) for one in state.get("documents") or ()]
     given += [
-        (f"message:{thread}/{one.id}" if one.id else None, one.text)
+        (message_uri(thread, one.id) if one.id else None, one.text)
         for one in state.get("messages") or ()
         if isinstance(one, HumanMessage)
     ]

@@ -48,6 +48,19 @@ class GraphFollowing:
         with self._store.get().write() as tx:
             return graph.forget_evidence(tx, ids, partitions=self._writable(actor or self._actor))
 
+    def forget_told(self, is_gone: Callable[[str], bool], partitions: Sequence[str] | None) -> int:
+        """Forget evidence that is no stored memory, which :meth:`sync` forgets; return how much.
+
+        Args:
+            is_gone: Tells by an id.
+            partitions: Only as far as these know it; ``None``: all of them.
+        """
+        if not self._store.is_there:
+            return 0
+        with self._store.get().write() as tx:
+            found = filter(is_gone, graph.evidence_ids(tx, partitions))
+            return graph.forget_evidence(tx, found, partitions=partitions)
+
     def sync(self) -> int:
         """Forget what memories told that are gone by now; return how many there were.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.graph.following import GraphFollowing
 from langchain_memengine.graph.resolution import NameMerge, mentions, renamed, resolve
-from langchain_memengine.graph.triples import TripleLike, read_triples
+from langchain_memengine.graph.triples import TripleLike, read_entities, read_triples
 from langchain_memengine.retrieval import documents, visibility
 from langchain_memengine.storage import chunk_ids, graph, graph_entities, graph_reading
 from langchain_memengine.storage.chunk_ids import ReferredChunk
@@ -102,7 +102,7 @@ class GraphLearning(GraphFollowing):
             count += len(relations)
             reference = (one.source.id if one.source else None) or APPLICATION
             found = self.evidence_for(clean_text(reference), actor or self._actor, scope)
-            told += _attributed(found, one.entities(), relations)
+            told += _attributed(found, read_entities(one.entities()), relations)
         self.learn(told)
         return count
 

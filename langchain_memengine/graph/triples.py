@@ -95,6 +95,18 @@ def read_triples(triples: Iterable[TripleLike]) -> list[Relation]:
     return found
 
 
+def read_entities(entities: Iterable[Entity]) -> list[Entity]:
+    """Return entities as they can be stored.
+
+    Raises:
+        ConfigurationError: One has no name, or a part that is none.
+    """
+    try:
+        return [_sound(one, "name") for one in entities]
+    except _UnreadableError as error:
+        raise ConfigurationError(f"An entity cannot be read: it {error}.") from error
+
+
 def salvage(reply: Any) -> Salvaged:
     """Return what a reply tells, without those of its parts that tell nothing.
 
@@ -184,22 +196,38 @@ def _entity(value: object, place: str = "entity") -> Entity:
     found = next((name for name in _NAME if _is_name(value.get(name))), None)
     kind = next((value[name] for name in _KIND if name != found and _is_name(value.get(name))), "")
     name = _name(value.get(found) if found else None, place)
-    aliases = {
-        display_name(clean_text(alias)): None
-        for alias in _listed(_first(value, _ALIASES))
-        if _is_name(alias) and entity_key(str(alias)) != entity_key(name)
-    }
-    return Entity(name, display_name(clean_text(str(kind)))[:MAX_NAME_CHARS], tuple(aliases))
+    aliases = _aliases(_listed(_first(value, _ALIASES)), name)
+    return Entity(name, display_name(clean_text(str(kind)))[:MAX_NAME_CHARS], aliases)
+
+
+def _aliases(values: Iterable[object], name: str) -> tuple[str, ...]:
+    """Return other names for a name; what is none costs only itself."""
+    found: dict[str, None] = {}
+    for value in values:
+        try:
+            alias = _name(value, "alias")
+        except _UnreadableError:
+            continue
+        if entity_key(alias) != entity_key(name):
+            found[alias] = None
+    return tuple(found)
 
 
 def _checked(relation: Relation) -> Relation:
-    for end, place in ((relation.source, "source"), (relation.target, "target")):
-        _name(end.name, place)
     return replace(
         relation,
+        source=_sound(relation.source, "source"),
         type=_name(relation.type, "relation"),
+        target=_sound(relation.target, "target"),
         confidence=_confidence(relation.confidence),
     )
+
+
+def _sound(entity: Entity, place: str) -> Entity:
+    """Return an entity as it can be stored."""
+    name = _name(entity.name, place)
+    kind = display_name(clean_text(entity.type))[:MAX_NAME_CHARS]
+    return replace(entity, name=name, type=kind, aliases=_aliases(entity.aliases, name))
 
 
 def _is_name(value: object) -> bool:
@@ -222,7 +250,7 @@ def _name(value: object, place: str) -> str:
 def _confidence(value: object) -> float:
     try:
         number = float(value)  # type: ignore[arg-type]  # whatever it is, float() says if it is one
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return 1.0
     return 1.0 if math.isnan(number) else min(max(number, 0.0), 1.0)
 

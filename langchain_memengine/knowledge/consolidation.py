@@ -22,6 +22,10 @@ MIN_SIMILARITY = 0.8
 MIN_COSINE = 0.9
 """Cosine that both must have, too."""
 
+MAX_HOLDERS = 200
+"""A sentence that more passages have is a stock phrase: what is made of such only is left alone, so
+that nobody can make a night too short for all pairs of them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Passage:
@@ -89,7 +93,8 @@ def find_duplicates(passages: Iterable[Passage]) -> Duplicates:
     """Find the passages that say nothing beyond another one of their group.
 
     Not every passage is compared with every other one: only with those that have its rarest
-    sentence, too. One of a chain may be kept for the next and give way itself.
+    sentence, too, if these are not too many. One of a chain may be kept for the next and give way
+    itself.
     """
     groups: dict[Hashable, dict[tuple[Sentence, ...], list[_Read]]] = {}
     order: dict[str, int] = {}
@@ -141,7 +146,7 @@ def _contained(distinct: Sequence[_Read]) -> tuple[list[Duplicate], int]:
     """Return which of passages that all differ are contained in another, and pairs compared."""
     frequency = Counter(sentence for one in distinct for sentence in set(one.sentences))
     rarest = [min(one.sentences, key=lambda s: (frequency[s], s)) for one in distinct]
-    holders = _holders(distinct, {one for one in rarest if frequency[one] > 1})
+    holders = _holders(distinct, {one for one in rarest if 1 < frequency[one] <= MAX_HOLDERS})
     found, compared = [], 0
     for less, sentence in zip(distinct, rarest, strict=True):
         longer = [more for more in holders.get(sentence, ()) if _may_hold(more, less)]

@@ -14,7 +14,7 @@ from langchain_memengine.storage.record_values import MemoryRecord, Place
 from langchain_memengine.text.digests import digest
 from langchain_memengine.text.quoting import is_quote, name_key, rests_on, text_key
 from langchain_memengine.text.sanitize import clean_text
-from langchain_memengine.text.uris import uri_part
+from langchain_memengine.text.uris import message_uri
 from langchain_memengine.types import Actor
 
 FACT = "fact"
@@ -137,10 +137,5 @@ def _record(fact: ExtractedFact, line: OwnLine, lesson: Lesson, *, number: int) 
         commit_id=lesson.commit_id,
         created_at=at,
         updated_at=at,
-        source=_source(lesson.thread_id or "", line.message_id),
+        source=message_uri(lesson.thread_id or "", line.message_id),
     )
-
-
-def _source(thread_id: str, message_id: str) -> str:
-    """Return what a fact was learnt from, as the archive names the message."""
-    return f"message:{uri_part(thread_id)}/{uri_part(message_id)}"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
@@ -97,19 +97,27 @@ def read_run(messages: Sequence[BaseMessage]) -> ToolRun | None:
     return ToolRun(request, steps[-MAX_STEPS:], (answered + steps[-1].ok) / 2)
 
 
-def _steps(messages: Sequence[BaseMessage]) -> Iterator[Step]:
-    answers = {m.tool_call_id: m for m in messages if isinstance(m, ToolMessage)}
+def _steps(messages: Sequence[BaseMessage]) -> list[Step]:
+    """Return the calls with their answers; some models number the calls of each message anew."""
+    steps: list[Step] = []
+    unanswered: dict[str, int] = {}
     for message in messages:
-        for call in message.tool_calls if isinstance(message, AIMessage) else ():
-            answer = answers.get(call["id"] or "")
-            args = redacted(call["args"])
-            if answer is None:
-                yield Step(call["name"], args, ok=False, error="It never answered.")
-            elif answer.status == "error":
-                error = redacted_text(answer.text.strip(), MAX_ERROR_CHARS)
-                yield Step(call["name"], args, ok=False, error=error or "It gave no reason.")
-            else:
-                yield Step(call["name"], args, ok=True)
+        if isinstance(message, AIMessage):
+            for call in message.tool_calls:
+                unanswered[call["id"] or ""] = len(steps)
+                args = redacted(call["args"])
+                steps.append(Step(call["name"], args, ok=False, error="It never answered."))
+        elif isinstance(message, ToolMessage) and message.tool_call_id in unanswered:
+            place = unanswered.pop(message.tool_call_id)
+            steps[place] = _answered(steps[place], message)
+    return steps
+
+
+def _answered(step: Step, answer: ToolMessage) -> Step:
+    if answer.status != "error":
+        return replace(step, ok=True, error="")
+    error = redacted_text(answer.text.strip(), MAX_ERROR_CHARS)
+    return replace(step, error=error or "It gave no reason.")
 
 
 def _made_up_for(failed: Step, later: Sequence[Step]) -> Step | None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
 
 from langchain_memengine.text.erasing import Erasure
 from langchain_memengine.workspace.files import UnreadableFileError
@@ -40,6 +39,17 @@ class Erased:
     changed: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
+
+
+def joined(*steps: Erased) -> Erased:
+    """Return what became of the notes in several steps, each note once."""
+    removed = dict.fromkeys(name for step in steps for name in step.removed)
+    changed = dict.fromkeys(name for step in steps for name in step.changed)
+    return Erased(
+        changed=tuple(name for name in changed if name not in removed),
+        removed=tuple(removed),
+        left=tuple(dict.fromkeys(name for step in steps for name in step.left)),
+    )
 
 
 def owner_of_note(name: str) -> str:
@@ -84,39 +94,60 @@ def remove_notes(notes: Notes, names: Collection[str]) -> Erased:
     return Erased(removed=tuple(name for name in sorted(names) if notes.remove(name)))
 
 
-def erase_notes(
-    notes: Notes,
-    owners: Collection[str] | None,
-    words: Erasure,
-    spoken: Mapping[str, Erasure],
-    records: Collection[str],
+def rewrite_transcripts(
+    notes: Notes, owners: Collection[str] | None, texts: Mapping[str, str]
 ) -> Erased:
-    """Take forgotten words out of the notes of these owners.
+    """Write transcripts of these owners anew, and remove those that have nothing left.
+
+    Args:
+        notes: Where they are kept.
+        owners: Whose, ``""`` is everyone's; ``None`` is everybody's.
+        texts: What they say now, by what stands behind the last ``-`` of their names.
+
+    Raises:
+        StorageError: One cannot be written.
+    """
+    changed, removed = [], []
+    for name in notes.transcripts():
+        text = texts.get(name.rpartition("-")[2])
+        if text is None or (owners is not None and owner_of_note(name) not in owners):
+            continue
+        if text:
+            notes.update(name, _made(text))
+            changed.append(name)
+        elif notes.remove(name):
+            removed.append(name)
+    return Erased(changed=tuple(changed), removed=tuple(removed))
+
+
+def erase_notes(
+    notes: Notes, owners: Collection[str] | None, words: Erasure, records: Collection[str]
+) -> Erased:
+    """Take what is forgotten out of the notes of these owners.
 
     Args:
         notes: Where they are kept.
         owners: Whose, ``""`` is everyone's; ``None`` is everybody's.
         words: What is forgotten.
-        spoken: That, and the whole messages that are, by conversation; for its transcripts.
-        records: What is forgotten with all that entries show of it: ids of records and commits.
+        records: Ids of what is: entries that only render it go.
 
     Raises:
         StorageError: One cannot be written.
     """
-    by_folder = {slug(thread_id): erasure for thread_id, erasure in spoken.items()}
+
+    def erased(text: str) -> str:
+        return words.erase(without_entries(text, records))
+
     changed, left = [], []
     for name in notes_of(notes, owners):
-        is_transcript = f"/{ARCHIVE_DIR}/" in f"/{name}"
-        erasure = by_folder.get(name.split("/")[-2], words) if is_transcript else words
         try:
             text = notes.read(name)
         except UnreadableFileError:
             left.append(name)  # nobody knows what it holds
             continue
-        erased = partial(_erased, erasure=erasure, records=records)
         if erased(text) == text:
             continue
-        if is_transcript or _is_written_here(name):
+        if f"/{ARCHIVE_DIR}/" in f"/{name}" or _is_written_here(name):
             notes.update(name, erased)
             changed.append(name)
         else:
@@ -124,8 +155,9 @@ def erase_notes(
     return Erased(changed=tuple(changed), left=tuple(left))
 
 
-def _erased(text: str, *, erasure: Erasure, records: Collection[str]) -> str:
-    return erasure.erase(without_entries(text, records))
+def _made(text: str) -> Callable[[str], str]:
+    """Return the change that makes any text this one."""
+    return lambda _: text
 
 
 def _is_written_here(name: str) -> bool:

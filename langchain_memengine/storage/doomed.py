@@ -30,6 +30,7 @@ from langchain_memengine.storage.schema import chunks, memories
 from langchain_memengine.storage.statements import any_of, batches, begins_with, matches
 from langchain_memengine.storage.times import to_ms
 from langchain_memengine.storage.transaction import Transaction
+from langchain_memengine.text.uris import is_of_message, learnt_from
 
 _MESSAGE = (messages.c.key, messages.c.thread_id, messages.c.body)
 
@@ -63,14 +64,20 @@ def select_rows(tx: Transaction, wanted: Selection, record_source: str) -> Doome
 def add_holders(
     tx: Transaction, found: Doomed, owners: Collection[str] | None, holds: Holds
 ) -> None:
-    """Add messages, jobs and recorded queries of these owners that hold forgotten words."""
+    """Add messages, jobs and recorded queries of these owners that hold forgotten words.
+
+    A job also goes that carries a part of a message: what its author did not quote, say.
+    """
     keys = {message.key for message in found.messages}
     for row in _rows(tx, messages, _MESSAGE, owners):
         message = DoomedMessage(*row)
         if message.key not in keys and holds(message.body):
             found.messages.append(message)
-    for num, payload in _rows(tx, jobs, (jobs.c.num, jobs.c.payload), owners):
-        if num not in found.jobs and holds(payload):
+    gone = {(message.thread_id, message.message_id) for message in found.messages}
+    columns = (jobs.c.num, jobs.c.payload, jobs.c.thread_id)
+    for num, payload, thread_id in _rows(tx, jobs, columns, owners):
+        carried = {(thread_id, one) for one in _carried_messages(payload)}
+        if num not in found.jobs and (holds(payload) or carried & gone):
             found.jobs.append(num)
     found.recalls = _holding_recalls(tx, {chunk.id for chunk in found.chunks}, owners, holds)
 
@@ -140,7 +147,7 @@ def _records(tx: Transaction, wanted: Selection, record_source: str) -> list[Mem
         conditions.append(records.is_in([("personal", wanted.owner)]))
     elif wanted.source is not None:
         conditions.append(
-            records.source_is(wanted.source)
+            any_of(records.source_is(one) for one in learnt_from(wanted.source))
             if not wanted.source.startswith(record_source)
             else matches(memories.c.id, wanted.source.removeprefix(record_source))
         )
@@ -148,6 +155,17 @@ def _records(tx: Transaction, wanted: Selection, record_source: str) -> list[Mem
         ids = [s.removeprefix(record_source) for s in wanted.sources if s.startswith(record_source)]
         conditions += [memories.c.id.in_(batch) for batch in batches(ids)]
     return [found for one in conditions for found in records.matching(tx, one, *reach)]
+
+
+def _carried_messages(payload: str) -> Iterator[str]:
+    """Yield the ids of the messages whose words a job carries."""
+    try:
+        carried = json.loads(payload).get("messages")
+    except (ValueError, AttributeError):  # damaged: it says nothing
+        return
+    for one in carried if isinstance(carried, list) else ():
+        if isinstance(one, dict):
+            yield str(one.get("id"))
 
 
 def _parts(wanted: Selection) -> list[Selection]:
@@ -196,7 +214,7 @@ def _chunks(tx: Transaction, condition: ColumnElement[bool]) -> dict[int, Doomed
 
 def _message_id(source: str, metadata: str) -> str | None:
     """Return which message a chunk is of; metadata of an application's texts tells nothing."""
-    if not source.startswith("message:"):
+    if not is_of_message(source):
         return None
     found: str | None = json.loads(metadata).get("message_id")
     return found

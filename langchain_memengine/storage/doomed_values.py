@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from langchain_memengine.storage.record_values import MemoryRecord, Place
+from langchain_memengine.text.sanitize import clean_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,11 @@ class DoomedMessage:
     thread_id: str
     body: str
 
+    @property
+    def message_id(self) -> str:
+        """Its id within the conversation."""
+        return clean_text(str(json.loads(self.body)["data"].get("id")))
+
 
 @dataclass(slots=True)
 class Doomed:
@@ -69,6 +76,7 @@ class Doomed:
         jobs: Numbers of jobs whose payload goes.
         sessions: Ids of sessions with all they recorded.
         recalls: Numbers of single things that sessions recorded.
+        experiences: Ids of what agents learnt.
     """
 
     records: list[MemoryRecord] = field(default_factory=list)
@@ -77,3 +85,4 @@ class Doomed:
     jobs: list[int] = field(default_factory=list)
     sessions: list[str] = field(default_factory=list)
     recalls: list[int] = field(default_factory=list)
+    experiences: list[str] = field(default_factory=list)

@@ -88,6 +88,12 @@ def latest(
     return [_experience(tuple(row)) for row in tx.connection.execute(statement)]
 
 
+def every(tx: Transaction) -> list[Experience]:
+    """Return the experiences of all users."""
+    statement = select(*_COLUMNS).where(experiences.c.store_id == tx.store_id)
+    return [_experience(tuple(row)) for row in tx.connection.execute(statement)]
+
+
 def intents(tx: Transaction, *, after_seq: int) -> list[IntentRow]:
     """Return what became findable, or differently so, after a value of the change counter."""
     rows = _INTENTS.rows(tx.connection, {"store_id": tx.store_id, "after_seq": after_seq})
@@ -161,14 +167,6 @@ def remove_below(tx: Transaction, weight: float) -> int:
     """Remove what weighs less, for good; return how many those were."""
     statement = delete(experiences).where(
         experiences.c.store_id == tx.store_id, experiences.c.weight < weight
-    )
-    return _noted(tx, tx.connection.execute(statement).rowcount)
-
-
-def remove_of_user(tx: Transaction, user: str) -> int:
-    """Remove a user's own, for good; return how many those were."""
-    statement = delete(experiences).where(
-        experiences.c.store_id == tx.store_id, experiences.c.user == user
     )
     return _noted(tx, tx.connection.execute(statement).rowcount)
 

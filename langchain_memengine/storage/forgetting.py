@@ -11,6 +11,7 @@ from sqlalchemy import Table, delete, select, update
 
 from langchain_memengine.storage import chunks as chunk_rows
 from langchain_memengine.storage import (
+    experiences,
     hidden_chunks,
     kept,
     quarantines,
@@ -58,6 +59,7 @@ def remove(tx: Transaction, found: Doomed, *, now: datetime, keep_history: bool)
     quarantines.forget(tx, [*sources, *(RECORD_PREFIX + one for one in ids)])
     removed["chunks"] = chunk_rows.replace_sources(tx, {source: [] for source in sources}, now=now)
     removed["messages"] = _remove_messages(tx, found.messages, keep_history=keep_history)
+    removed["experiences"] = experiences.remove(tx, found.experiences)
     removed["jobs"] = _blank_jobs(tx, found.jobs, now)
     removed["sessions"] = _remove_where(tx, sessions, sessions.c.id, found.sessions)
     _remove_where(tx, session_recalls, session_recalls.c.session_id, found.sessions)

@@ -91,13 +91,15 @@ def forget_evidence(
     return heard
 
 
-def evidence_ids(tx: Transaction) -> set[str]:
-    """Return the ids of all evidence."""
+def evidence_ids(tx: Transaction, partitions: Sequence[str] | None = None) -> set[str]:
+    """Return the ids of all evidence that these partitions know; ``None``: of all."""
     found: set[str] = set()
     for table in _TOLD:
-        column = table.c.evidence_id
-        of_store = select(column).where(table.c.store_id == tx.store_id).distinct()
-        found.update(tx.connection.execute(of_store).scalars())
+        own = [table.c.store_id == tx.store_id]
+        if partitions is not None:
+            own.append(table.c.partition_key.in_(partitions))
+        ids = select(table.c.evidence_id).where(*own).distinct()
+        found.update(tx.connection.execute(ids).scalars())
     return found
 
 

@@ -86,15 +86,6 @@ def archiving_commits(tx: Transaction, keys: Sequence[str]) -> dict[str, set[str
     return found
 
 
-def has_archived(tx: Transaction, commit_id: str) -> bool:
-    """Return whether messages that a memory commit archived are still there."""
-    of_commit = (archived_messages.c.store_id == tx.store_id) & (
-        archived_messages.c.commit_id == commit_id
-    )
-    found = select(archived_messages.c.num).where(of_commit).limit(1)
-    return tx.connection.execute(found).first() is not None
-
-
 def archived(tx: Transaction, thread_id: str, owners: Collection[str]) -> list[ArchivedMessage]:
     """Return what a conversation archived, in the order of archiving, on all its branches."""
     of_thread = messages.c.thread_id == thread_id
@@ -136,6 +127,30 @@ def in_archive(
     return [(commit_id, found[key]) for _, commit_id, key in sorted(links)]
 
 
+def of_commits(tx: Transaction, commit_ids: Collection[str]) -> dict[str, list[tuple[str, str]]]:
+    """Return (key, body) of the messages that memory commits archived, in order, by commit."""
+    links = [
+        link
+        for batch in batches(sorted(commit_ids))
+        for link in tx.connection.execute(
+            select(
+                archived_messages.c.num,
+                archived_messages.c.commit_id,
+                archived_messages.c.message_key,
+            ).where(
+                archived_messages.c.store_id == tx.store_id,
+                archived_messages.c.commit_id.in_(batch),
+            )
+        )
+    ]
+    bodies = _bodies(tx, list({key for _, _, key in links}))
+    found: dict[str, list[tuple[str, str]]] = {}
+    for _, commit_id, key in sorted(links):
+        if key in bodies:
+            found.setdefault(commit_id, []).append((key, bodies[key]))
+    return found
+
+
 def add_to_history(tx: Transaction, new: Sequence[StoredMessage], *, now: datetime) -> None:
     """Add messages of one history at its end; those whose id it has are left out."""
     if not new:
@@ -163,11 +178,7 @@ def history(tx: Transaction, owner: str, thread_id: str) -> list[str]:
     mine = _is_of_history(tx, owner, thread_id)
     in_order = select(history_messages.c.message_key).where(mine).order_by(history_messages.c.num)
     keys = list(tx.connection.execute(in_order).scalars())
-    bodies: dict[str, str] = {}
-    for batch in batches(keys):
-        of_batch = (messages.c.store_id == tx.store_id) & messages.c.key.in_(batch)
-        rows = kept.rows(tx, messages, select(messages.c.key, messages.c.body).where(of_batch))
-        bodies.update({row.key: row.body for row in rows})
+    bodies = _bodies(tx, keys)
     return [bodies[key] for key in keys if key in bodies]
 
 
@@ -178,6 +189,15 @@ def clear_history(tx: Transaction, owner: str, thread_id: str) -> None:
     tx.connection.execute(delete(history_messages).where(mine))
     archived_keys = archiving_commits(tx, keys)
     kept.remove(tx, messages, [key for key in keys if key not in archived_keys])
+
+
+def _bodies(tx: Transaction, keys: Sequence[str]) -> dict[str, str]:
+    bodies: dict[str, str] = {}
+    for batch in batches(keys):
+        of_batch = (messages.c.store_id == tx.store_id) & messages.c.key.in_(batch)
+        rows = kept.rows(tx, messages, select(messages.c.key, messages.c.body).where(of_batch))
+        bodies.update({row.key: row.body for row in rows})
+    return bodies
 
 
 def _is_of_history(tx: Transaction, owner: str, thread_id: str) -> ColumnElement[bool]:

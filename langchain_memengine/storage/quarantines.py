@@ -20,6 +20,7 @@ from langchain_memengine.storage.schema import (
 from langchain_memengine.storage.statements import batches, matches
 from langchain_memengine.storage.times import from_ms, to_ms
 from langchain_memengine.storage.transaction import Transaction
+from langchain_memengine.text.uris import learnt_from
 
 
 def put(tx: Transaction, target_id: str, new: Quarantine | None) -> None:
@@ -78,17 +79,18 @@ def hidden_sources(tx: Transaction, known: Sequence[Quarantine] | None = None) -
         return frozenset()
     exact = {one.source for one in known if not one.source.endswith("*")}
     found = set(exact)
-    learnt_from: list[ColumnElement[bool]] = [
-        memories.c.source.in_(batch) for batch in batches(sorted(exact))
+    named = sorted(set().union(*map(learnt_from, exact)))
+    of_records: list[ColumnElement[bool]] = [
+        memories.c.source.in_(batch) for batch in batches(named)
     ]
     for one in known:
         if one.source in exact:
             continue
-        learnt_from.append(matches(memories.c.source, one.source))
+        of_records += [matches(memories.c.source, name) for name in learnt_from(one.source)]
         begins = (chunks.c.scope != "store") & matches(chunks.c.source, one.source)
         rows = select(chunks.c.source).where(chunks.c.store_id == tx.store_id, begins).distinct()
         found.update(tx.connection.execute(rows).scalars())
-    for condition in learnt_from:
+    for condition in of_records:
         ids = select(memories.c.id).where(
             memories.c.store_id == tx.store_id, memories.c.source != "", condition
         )

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Any
 
+from langchain_memengine.text.comments import unescaped_comments
 from langchain_memengine.text.markdown import headings, line_starts
 
 MIN_CHARS = 12
@@ -20,7 +22,7 @@ _SOURCE = re.compile(r"\([^()]*\)$")
 
 
 class Erasure:
-    """A set of texts that are to be found nowhere; case and white space do not matter.
+    """A set of texts that are to be found nowhere, as :func:`flat` makes them.
 
     Args:
         texts: What is forgotten; blank ones are ignored.
@@ -52,6 +54,10 @@ class Erasure:
             value = json.loads(text)
         except ValueError:
             return self.holds(text)
+        return self.is_in_value(value)
+
+    def is_in_value(self, value: Any) -> bool:
+        """Return whether some text within a JSON value holds one of them."""
         return any(map(self.holds, _strings(value)))
 
     def erase(self, markdown: str) -> str:
@@ -117,22 +123,26 @@ def _blocks(markdown: str) -> list[_Block]:
 
 
 class _Row:
-    """The words of some blocks in a row, and in which of them each stands."""
+    """The words of all blocks in a row, and in which of them each stands.
+
+    Attributes:
+        blocks: Those that have words.
+    """
 
     def __init__(self, words: Sequence[str]) -> None:
-        self._kept = [number for number, text in enumerate(words) if text]
-        self._ends = list(accumulate(len(words[number]) + 1 for number in self._kept))
-        self._all = " ".join(words[number] for number in self._kept)
+        self.blocks = [number for number, text in enumerate(words) if text]
+        self._ends = list(accumulate(len(words[number]) + 1 for number in self.blocks))
+        self._all = " ".join(words[number] for number in self.blocks)
 
-    def holders(self, text: str) -> Iterator[range]:
-        """Yield the fewest neighbouring blocks that hold a text, wherever they stand apart."""
-        at = 0
-        while (first := self._all.find(text, at)) >= 0:
-            last_block = bisect_right(self._ends, first + len(text) - 1)
-            latest = self._all.rfind(text, first, self._ends[last_block] - 1)
-            first_block = bisect_right(self._ends, latest)
-            yield range(self._kept[first_block], self._kept[last_block] + 1)
-            at = self._ends[last_block]
+    def ends_of(self, text: str) -> list[int]:
+        """Return the places, among the blocks, of those that a text ends in."""
+        found = []
+        at = self._all.find(text)
+        while at >= 0:
+            place = bisect_right(self._ends, at + len(text) - 1)
+            found.append(place)
+            at = self._all.find(text, max(at, self._ends[place] - len(text)) + 1)
+        return found
 
 
 def _empty(blocks: list[_Block], texts: Iterable[str]) -> None:
@@ -140,14 +150,62 @@ def _empty(blocks: list[_Block], texts: Iterable[str]) -> None:
     words = [flat("".join(block.lines)) for block in blocks]
     row = _Row(words)
     for text in texts:
-        while holding := list(row.holders(text)):
-            for held in holding:
-                for number in held:
-                    block = blocks[number]
-                    is_entry = len(held) == 1 and block.is_list
-                    block.lines = _without(block.lines, text) if is_entry else []
-                    words[number] = flat("".join(block.lines))
+        if ends := row.ends_of(text):
+            _take_out(blocks, words, text, row.blocks, ends)
             row = _Row(words)
+
+
+def _take_out(
+    blocks: Sequence[_Block],
+    words: list[str],
+    text: str,
+    numbers: Sequence[int],
+    ends: Sequence[int],
+) -> None:
+    """Take out the blocks, or entries of a list, that hold a text, also where a gap joins them.
+
+    Linear: each block is looked at with the few before it that stay.
+
+    Args:
+        blocks: All blocks.
+        words: Their words; kept up to date.
+        text: What goes.
+        numbers: The blocks that have words.
+        ends: Places, among these, of those that it ends in.
+    """
+    stay = list(numbers[: ends[0]])
+    ending = set(ends)
+    unsettled = 0  # characters behind a gap that may complete the text with what is before it
+    for place in range(ends[0], len(numbers)):
+        stay.append(numbers[place])
+        if place not in ending and unsettled <= 0:
+            if place > ends[-1]:
+                return
+            continue
+        unsettled -= len(words[numbers[place]]) + 1
+        while held := _last_holders(words, stay, text):
+            del stay[-len(held) :]
+            is_entry = len(held) == 1 and blocks[held[0]].is_list
+            for one in held:
+                lines = _without(blocks[one].lines, text) if is_entry else []
+                blocks[one].lines, words[one] = lines, flat("".join(lines))
+            stay += [one for one in held if words[one]]
+            unsettled = len(text)
+
+
+def _last_holders(words: Sequence[str], stay: Sequence[int], text: str) -> Sequence[int]:
+    """Return the fewest blocks at the end of some that hold a text; none if they do not."""
+    first, length = len(stay), 0
+    while first and length < len(text) + len(words[stay[-1]]):
+        first -= 1
+        length += len(words[stay[first]]) + 1
+    at = " ".join(words[number] for number in stay[first:]).rfind(text)
+    if at < 0:
+        return []
+    while at > len(words[stay[first]]):
+        at -= len(words[stay[first]]) + 1
+        first += 1
+    return stay[first:]
 
 
 def _without(entries: list[str], text: str) -> list[str]:
@@ -181,8 +239,13 @@ def _bare(line: str) -> str:
 
 
 def flat(text: str) -> str:
-    """Return a text without what does not matter: case, and how wide white space is."""
-    return " ".join(text.split()).casefold()
+    """Return a text without what does not matter when words are looked for.
+
+    That is case, how wide white space is, whether an accent is a character of its own, and how
+    marks of comments are written.
+    """
+    folded = unicodedata.normalize("NFD", unescaped_comments(text)).casefold()
+    return " ".join(unicodedata.normalize("NFC", folded).split())
 
 
 def _strings(value: Any) -> Iterator[str]:

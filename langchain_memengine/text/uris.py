@@ -10,6 +10,24 @@ MAX_PART_CHARS = 255
 """With two parts and a commit's id a URI fits into the shortest key, that of MySQL."""
 
 
+def message_uri(thread_id: str, message_id: str) -> str:
+    """Return the URI of a message, whichever memory commit archives it."""
+    return f"message:{uri_part(thread_id)}/{uri_part(message_id)}"
+
+
+def is_of_message(source: str) -> bool:
+    """Return whether a source is a message, or what a memory commit made of some."""
+    return source.startswith("message:")
+
+
+def learnt_from(source: str) -> set[str]:
+    """Return what is named as the source of what was learnt from a text: itself.
+
+    Facts name a message without the commit that archived it.
+    """
+    return {source, source.partition("#")[0]} if is_of_message(source) else {source}
+
+
 def uri_part(text: str) -> str:
     """Return a text as a part of a URI, of at most 255 characters.
 

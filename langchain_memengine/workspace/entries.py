@@ -6,10 +6,12 @@ import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 
 from langchain_memengine.errors import ConfigurationError
+from langchain_memengine.text.comments import escaped_comments
 from langchain_memengine.types import Fact
+from langchain_memengine.workspace.files import UnreadableFileError
 from langchain_memengine.workspace.layout import (
     DAILY_DIR,
     DREAMS_FILE,
@@ -45,15 +47,18 @@ class Workspace:
         """Add ``## HH:MM — <stage>`` and a body to the day's event log; return its name.
 
         With a ``record`` the entry stands between marks: the index passes over it, and nothing is
-        added to a log that has it.
+        added to a log that has it, or after one of the day before that does.
 
         Raises:
             ConfigurationError: ``now`` has no time zone.
         """
         moment = _in_utc(now)
         title = f"{moment:%H:%M} — {unmarked(_one_line(stage))}"
-        name = owner_prefix(self.owner) + daily_name(moment)
-        return _append(self.notes, name, title, body, record)
+        prefix = owner_prefix(self.owner)
+        before = prefix + daily_name(moment - timedelta(days=1))
+        if record and self._shows(before, record):
+            return before  # a step that is tried again after midnight
+        return _append(self.notes, prefix + daily_name(moment), title, body, record)
 
     def write_task_summary(self, task_id: str, title: str, body: str) -> str:
         """Write or overwrite a task's summary; return its name."""
@@ -101,6 +106,12 @@ class Workspace:
         tasks = _directly_in(prefix + TASKS_DIR, names)
         daily.sort(key=lambda name: (daily_date(name) or date.min, name), reverse=True)
         return [*(name for name in pinned if name in names), *daily, *sorted(tasks)]
+
+    def _shows(self, name: str, record: str) -> bool:
+        try:
+            return opening(record) in self.notes.read(name)
+        except UnreadableFileError:
+            return False  # nobody knows what it holds
 
     def _memory_name(self) -> str:
         name, legacy = memory_names(self.owner)
@@ -186,7 +197,7 @@ def _one_line(text: str) -> str:
 
 def inert(text: str) -> str:
     """Return one line that cannot open or close a comment, so that it cannot forge a hash."""
-    return _one_line(text).replace("<!--", "&lt;!--").replace("-->", "--&gt;")
+    return escaped_comments(_one_line(text))
 
 
 def _in_utc(now: datetime) -> datetime:

@@ -157,3 +157,16 @@ def test_sessions_are_their_users_alone(engine):
     with pytest.raises(NotFoundError):
         engine.sessions().archive(session)
     assert ann.get(session.id).archived_at is None
+
+
+def test_no_words_of_a_memory_are_recorded(engine):
+    write(engine.root, "garden.md", "# The zebraquux path\n\nGreen tea grows there.")
+    sessions = engine.sessions()
+    session = sessions.create("t", ["file:*"])
+    shown = sessions.search(session, "green").hits
+    assert [hit.heading for hit in shown] == ["The zebraquux path"]
+    assert [result.hits for result in sessions.replay(session)] == [shown]
+    write(engine.root, "garden.md", "# The path\n\nGreen tea grows there.")
+    engine.sync()
+    rows = engine._database._engine.raw_connection().driver_connection.iterdump()
+    assert not any("zebraquux" in row for row in rows)

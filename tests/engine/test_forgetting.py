@@ -565,3 +565,13 @@ def test_rows_of_a_large_store_leave_nothing_in_the_pages(tmp_path):
         engine.forget([str(i) for i in range(0, 900, 7)])
         assert engine.stats().chunks == 900 - len(range(0, 900, 7))
         assert files_with(root) == []
+
+
+@pytest.mark.parametrize("said", [f"{WORD} --> garden door", f"<!-- {WORD} opens it -->"])
+def test_words_that_could_end_a_comment_go(engine, said):
+    record = engine.remember(said)
+    engine.promote_facts("task", [Fact("chat", said), Fact("chat", "Tea is at four")])
+    engine.append_daily("talk", f"- {said}\n- tea")
+    engine.forget([record.id])
+    assert files_with(engine.root) == []
+    assert "Tea is at four" in engine.read_memory()

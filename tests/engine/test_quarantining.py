@@ -389,3 +389,23 @@ def test_what_is_not_there_cannot_be_set_aside(engine):
     assert found(engine) == ["plums"]
     with make_engine(engine.root, read_only=True) as reader, pytest.raises(StorageError):
         reader.quarantine([record.id])
+
+
+@pytest.mark.parametrize("commits", ["{head}", "*"])
+def test_facts_are_set_aside_with_the_message_they_were_learnt_from(tmp_path, commits):
+    said = [HumanMessage("I eat plums.", id="1"), HumanMessage("I eat pears.", id="2")]
+    told = {
+        "plums": [fact("I eat plums", "User eats plums", "eats")],
+        "pears": [fact("I eat pears", "User eats pears", "eats")],
+    }
+    with make_engine(tmp_path, embeddings=FakeEmbeddings(), chat_model=learner(told)) as engine:
+        update = engine.archive.commit("t", "", "archive", said, owner="ann", now=START)
+        head = update.partition("<")[0]
+        engine.learn(said, thread_id="t", head=head, actor=ANN)
+        engine.run_jobs()
+        wanted = f"message:t/1#{commits.format(head=head)}"
+        engine.quarantine(source=wanted, actor=ADMIN)
+        assert [one.text for one in engine.facts(actor=ANN)] == ["User eats pears"]
+        assert not any("plums" in text for text in found(engine))
+        engine.release(source=wanted, actor=ADMIN)
+        assert len(engine.facts(actor=ANN)) == 2

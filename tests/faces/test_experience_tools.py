@@ -3,6 +3,7 @@
 import pytest
 from langchain_core.messages import ToolMessage
 from langchain_core.utils.function_calling import convert_to_openai_tool
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from pydantic import ValidationError
 
 from langchain_memengine.errors import ScopeError
@@ -34,10 +35,11 @@ def test_what_one_run_records_the_next_finds(engine, tools):
         )
     )
     assert isinstance(recorded, ToolMessage)
-    assert recorded.artifact.id in recorded.content
-    assert recorded.artifact.solution == "boil, then pour; token=[redacted]"
+    assert recorded.artifact["id"] in recorded.content
+    assert recorded.artifact["solution"] == "boil, then pour; token=[redacted]"
     found = tools["experience_search"].invoke(call("experience_search", query="tea"))
-    assert found.content == engine.experiences.prompt(found.artifact)
+    assert found.content == engine.experiences.prompt(engine.experiences.latest())
+    assert found.artifact[0]["id"] == recorded.artifact["id"]
     assert "boil, then pour" in found.content
     (used,) = engine.experiences.latest()
     assert used.use_count == 1
@@ -56,7 +58,7 @@ async def test_awaited_tools_do_the_same(tools):
     found = await tools["experience_search"].ainvoke(
         call("experience_search", query="tea", tags=["x"], limit=1)
     )
-    assert [one.solution for one in found.artifact] == ["boil"]
+    assert [one["solution"] for one in found.artifact] == ["boil"]
 
 
 def test_the_user_of_the_run_is_who_learns_and_finds(engine, tools):
@@ -101,3 +103,14 @@ def test_a_read_only_engine_finds_without_counting(tmp_path):
     with make_engine(tmp_path, read_only=True) as engine:
         search, _ = experience_tools(engine)
         assert len(search.invoke(call("experience_search", query="tea")).artifact) == 1
+
+
+def test_a_checkpointer_brings_back_what_was_found(engine, tools):
+    recorded = tools["experience_record"].invoke(
+        call("experience_record", intent="brew tea", solution="boil", tags=["kitchen"])
+    )
+    found = tools["experience_search"].invoke(call("experience_search", query="tea"))
+    # What LANGGRAPH_STRICT_MSGPACK=true sets: types that LangGraph does not know are not revived.
+    strict = JsonPlusSerializer(allowed_msgpack_modules=None)
+    for message in (recorded, found):
+        assert strict.loads_typed(strict.dumps_typed(message)) == message

@@ -5,13 +5,16 @@ import re
 from dataclasses import dataclass
 
 import pytest
-from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
 
+from langchain_memengine.conversation.lineage import join_heads
 from langchain_memengine.errors import ScopeError
+from langchain_memengine.faces.nodes import MemoryState
 from langchain_memengine.faces.tools import memory_tools
 from langchain_memengine.types import Actor
+from tests.fakes.clock import START as START_TIME
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine, write
 
@@ -218,3 +221,75 @@ def test_consolidating_is_offered_to_admins_only():
         assert len(memory_tools(engine, writes=False, admin=True)) == 1
         engine.actor = Actor("ann")
         assert [tool.name for tool in memory_tools(engine, admin=True)] == names
+
+
+# On a branch of a conversation
+
+
+def asked_in_a_graph(engine, head, thread="t"):
+    """Let a tool node of a graph whose state has this head look for cities."""
+    call = {"name": "memory_search", "args": {"query": "meet"}, "id": "1", "type": "tool_call"}
+    graph = StateGraph(MemoryState).add_node(ToolNode(memory_tools(engine)))
+    app = graph.add_edge(START, "tools").compile()
+    state = {"messages": [AIMessage("", tool_calls=[call])], "memory_head": head}
+    return app.invoke(state, {"configurable": {"thread_id": thread}})["messages"][-1].content
+
+
+@pytest.fixture
+def branches(engine):
+    """Heads of a conversation: its beginning, and two ways in which it went on."""
+    first = join_heads("", engine.commit("t", "", "fact", ["We meet in Rome."]))
+    noon = join_heads(first, engine.commit("t", first, "fact", ["We meet at noon."]))
+    dusk = join_heads(first, engine.commit("t", first, "fact", ["We meet at dusk."]))
+    return {"first": first, "noon": noon, "dusk": dusk}
+
+
+@pytest.mark.parametrize(("head", "seen"), [("first", ""), ("noon", "noon"), ("dusk", "dusk")])
+def test_a_search_knows_what_its_branch_learnt_and_no_other(engine, branches, head, seen):
+    found = asked_in_a_graph(engine, branches[head])
+    assert "Rome" in found
+    assert [word for word in ("noon", "dusk") if word in found] == ([seen] if seen else [])
+
+
+def test_a_search_from_another_conversation_knows_the_newest_branch(engine, branches):
+    found = asked_in_a_graph(engine, "", thread="u")
+    assert ("dusk" in found, "noon" in found) == (True, False)
+    found = called(next(iter(memory_tools(engine))), {}, query="meet").content
+    assert ("dusk" in found, "noon" in found) == (True, False)
+
+
+def test_a_head_of_another_memory_tells_nothing_here(engine, branches):
+    with make_engine() as other:
+        head = join_heads("", other.commit("t", "", "fact", ["They meet in Pisa."]))
+    assert "dusk" in asked_in_a_graph(engine, head)
+
+
+def test_what_several_users_left_in_the_thread_is_found_in_it(engine):
+    said = [HumanMessage("We meet in Pisa.", id="1")]
+    head = join_heads("", engine.archive.commit("t", "", "archive", said, now=START_TIME))
+    assert "Pisa" in asked_in_a_graph(engine, head)
+    assert "Pisa" not in asked_in_a_graph(engine, "", thread="u")
+
+
+# A step that runs again
+
+
+def test_a_step_that_runs_again_saves_nothing_twice(engine):
+    call = {"name": "memory_save", "args": {"text": "Ann likes tea."}, "id": "1"}
+    graph = StateGraph(MessagesState).add_node(ToolNode(memory_tools(engine)))
+    app = graph.add_edge(START, "tools").compile()
+    said = set()
+    for _ in range(2):
+        asked = {"messages": [AIMessage("", tool_calls=[{**call, "type": "tool_call"}])]}
+        said.add(app.invoke(asked, {"configurable": {"thread_id": "t"}})["messages"][-1].content)
+    assert len(said) == 1
+    assert [hit.text for hit in engine.search("tea").hits] == ["Ann likes tea."]
+
+
+def test_the_same_words_of_others_or_elsewhere_are_memories_of_their_own(tools, engine):
+    save, words = tools["memory_save"], {"text": "Green tea"}
+    runs = [ANN, BOB, {"configurable": {**ANN["configurable"], "thread_id": "t"}}]
+    assert len({id_in(save.invoke(words, run)) for run in runs}) == 3
+    other = save.invoke({"text": "Green tea!"}, ANN)
+    assert "Deleted" in tools["memory_forget"].invoke({"id": id_in(other)}, ANN)
+    assert len(engine.search("tea", actor=Actor("ann")).hits) == 2

@@ -8,6 +8,7 @@ from langchain_core.documents import Document
 from langchain_memengine.errors import ConfigurationError, MissingDependencyError
 from langchain_memengine.graph import documents
 from langchain_memengine.graph.documents import GraphDocument, Node, Relationship
+from langchain_memengine.graph.triples import read_triples
 from langchain_memengine.storage.graph_values import Entity, Relation, Subgraph
 
 ANNA, DB = Entity("Anna", "Person", ("A. Smith",)), Entity("PostgreSQL")
@@ -58,3 +59,21 @@ def test_langchain_neo4j_takes_it():
     assert isinstance(relationship, theirs.Relationship)
     assert relationship.source is converted.nodes[0]
     assert converted.source == Document("Anna chose it.")
+
+
+@pytest.mark.parametrize(
+    ("given", "aliases"),
+    [("Annie", ("Annie",)), (None, ()), ([], ()), (["Annie", 7], ("Annie", "7"))],
+)
+def test_properties_that_other_extractors_wrote_are_read(given, aliases):
+    node = Node(id="Anna", properties={"aliases": given})
+    document = GraphDocument(
+        nodes=[node],
+        relationships=[
+            Relationship(
+                source=node, target=Node(id="tea"), type="likes", properties={"confidence": "high"}
+            )
+        ],
+    )
+    (relation,) = read_triples(document.relations())
+    assert (relation.source.aliases, relation.confidence) == (aliases, 1.0)

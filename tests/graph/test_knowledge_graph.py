@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from langchain_memengine.errors import ConfigurationError, NotFoundError, ScopeError
+from langchain_memengine.graph.documents import GraphDocument, Node
 from langchain_memengine.graph.learning import Told
 from langchain_memengine.graph.resolution import NameMerge
 from langchain_memengine.storage import graph_reading
@@ -216,6 +217,15 @@ def test_what_was_forgotten_gave_no_name_to_what_says_the_same_as_another(engine
     engine.graph.forget_evidence(["h"])
     assert engine.graph.find_entities("Boss") == []
     assert told(engine.graph.neighbours("Anna")) == ["Anna —likes→ tea"]
+
+
+def test_a_node_without_a_name_is_refused():
+    with make_engine() as engine:
+        with pytest.raises(ConfigurationError, match="An entity cannot be read"):
+            engine.graph.add_graph_documents(
+                [GraphDocument(nodes=[Node(id=" ")], relationships=[])]
+            )
+        assert engine.graph.counts().entities == 0
 
 
 def test_whoever_looks_for_paths_reads_one_database_at_a_time(engine, graph, monkeypatch):

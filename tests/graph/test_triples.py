@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from langchain_memengine.errors import ConfigurationError
-from langchain_memengine.graph.triples import read_triples, salvage
+from langchain_memengine.graph.triples import read_entities, read_triples, salvage
 from langchain_memengine.storage.graph_values import Entity, Relation
 
 ANNA = {"name": "Anna", "type": "Person"}
@@ -88,7 +88,8 @@ def test_listed_entities_give_the_ends_their_types_and_aliases():
 
 
 @pytest.mark.parametrize(
-    ("sure", "confidence"), [(0.25, 0.25), ("0.5", 0.5), (7, 1.0), (-1, 0.0), ("nan", 1.0)]
+    ("sure", "confidence"),
+    [(0.25, 0.25), ("0.5", 0.5), (7, 1.0), (-1, 0.0), ("nan", 1.0), (10**400, 1.0)],
 )
 def test_confidence_is_a_number_from_0_to_1(sure, confidence):
     (relation,) = salvage([{**WORKS, "confidence": sure}]).relations
@@ -141,6 +142,28 @@ def test_triples_of_an_application_are_read_or_refused():
         read_triples([("a", "b", "c"), ("a", "b")])
     with pytest.raises(ConfigurationError, match="Triple 0 cannot be read: has a source without"):
         read_triples([Relation(Entity("!"), "knows", Entity("Bert"))])
+
+
+@pytest.mark.parametrize(
+    ("given", "aliases"),
+    [
+        ([7, "Annie", "x" * 256, "\ufdfa" * 20, None, True, {}, "...", "anna"], ("7", "Annie")),
+        (7, ("7",)),
+        ('["Annie"]', ("Annie",)),
+    ],
+)
+def test_an_alias_that_is_none_costs_only_itself(given, aliases):
+    (entity,) = salvage({"entities": [{"name": "Anna", "aliases": given}]}).entities
+    assert entity.aliases == aliases
+
+
+def test_entities_and_ends_that_are_given_are_looked_at_alike():
+    anna = Entity(" Anna\n", "Person " * 99, ("Annie", "x" * 256, "Anna"))
+    sound = Entity("Anna", ("Person " * 99)[:255], ("Annie",), id=anna.id)
+    assert read_entities([anna]) == [sound]
+    assert read_triples([Relation(anna, "knows", anna)]) == [Relation(sound, "knows", sound)]
+    with pytest.raises(ConfigurationError, match="it has a name without a letter"):
+        read_entities([Entity("...")])
 
 
 class Statement(BaseModel):

@@ -117,3 +117,16 @@ def test_a_later_failure_or_the_same_call_again_makes_up_for_nothing():
 def test_a_failure_that_comes_often_is_told_once():
     failed = [call("read", path=str(n), error="no such file") for n in range(3)]
     assert recovered(*failed, call("read", path="b")) == [({"path": "0"}, "read", {"path": "b"})]
+
+
+def test_calls_that_each_message_numbers_anew_keep_their_own_answers():
+    def turn(path, **answer):
+        call = {"name": "read", "args": {"path": path}, "id": "call_0"}
+        return AIMessage("", tool_calls=[call]), ToolMessage(tool_call_id="call_0", **answer)
+
+    broke, fine = turn("a", content="broke", status="error"), turn("b", content="fine")
+    found = read_run([HumanMessage("x"), *broke, *fine, AIMessage("Done.")])
+    failed = Step("read", {"path": "a"}, ok=False, error="broke")
+    worked = Step("read", {"path": "b"}, ok=True)
+    assert found.steps == (failed, worked)
+    assert found.recoveries() == (Recovery(failed, worked),)

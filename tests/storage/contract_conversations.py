@@ -188,6 +188,17 @@ class MessageContract:
                 said("1").key: {"c1", "c2"}
             }
 
+    def test_what_commits_archived_is_read_in_its_order(self, database):
+        many = [StoredMessage("ann", "t", str(number), "{}") for number in range(MANY)]
+        with database.write() as tx:
+            messages.archive(tx, "a", many[::-1], now=NOW)
+            messages.archive(tx, "b", many[:1], now=NOW)
+            found = messages.of_commits(tx, ["a", "b", "x"])
+        assert found == {
+            "a": [(message.key, "{}") for message in many[::-1]],
+            "b": [(many[0].key, "{}")],
+        }
+
     def test_the_archive_is_read_by_thread_and_owner(self, database):
         self.archive(database, "c1", said("1", owner="ann"))
         self.archive(database, "c2", said("1", thread="u"))

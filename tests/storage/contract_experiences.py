@@ -49,6 +49,12 @@ class ExperienceContract:
             assert experiences.by_id(tx, ["2", "1", "0"]) == {"1": LEARNT, "2": used}
             assert experiences.by_id(tx, []) == {}
 
+    def test_those_of_all_users_are_read(self, database):
+        theirs = replace(LEARNT, id="2", user="bob")
+        put(database, LEARNT, theirs)
+        with database.read() as tx:
+            assert sorted(experiences.every(tx), key=lambda one: one.id) == [LEARNT, theirs]
+
     def test_many_are_put_used_and_removed_at_once(self, database):
         many = [replace(LEARNT, id=str(n)) for n in range(MANY)]
         ids = [one.id for one in many]

@@ -186,6 +186,14 @@ class GraphContract:
         with chain.read() as tx:
             assert not graph_entities.ids_called(tx, ["postgresql"], partitions=ALL)
 
+    def test_evidence_is_listed_whatever_it_told(self, chain):
+        with chain.write() as tx:
+            graph.note_extracted(tx, {Evidence("e4", "personal/anna"): "hash"})
+        with chain.read() as tx:
+            assert graph.evidence_ids(tx) == {"e1", "e2", "e3", "e4"}
+            assert graph.evidence_ids(tx, ["personal/anna"]) == {"e4"}
+            assert graph.evidence_ids(tx, []) == set()
+
     def test_a_name_goes_with_the_memory_that_used_it(self, database):
         learn(database, SHARED, entities=[Entity("Robert Smith", "Person", ("Bobby Secret",))])
         learn(database, Evidence("e2", "shared"), entities=[Entity("Robert Smith", "Person")])

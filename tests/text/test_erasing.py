@@ -1,9 +1,12 @@
 """Words taken out of Markdown."""
 
+import unicodedata
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from langchain_memengine.text import erasing
 from langchain_memengine.text.erasing import MIN_CHARS, Erasure
 
 HIDDEN = "The key is under the mat"
@@ -94,6 +97,21 @@ def test_json_is_looked_through_as_it_reads():
     assert not erasure.is_in_json('{"a": "Ключ"}')
 
 
+@pytest.mark.parametrize("form", ["NFC", "NFD", "NFKC", "NFKD"])
+def test_an_accent_may_be_a_character_of_its_own(form):
+    said = "Crème brûlée at noon, ÅNGSTRÖM"
+    erasure = Erasure([unicodedata.normalize(form, said)])
+    for other in ("NFC", "NFD"):
+        assert (
+            erasure.erase(unicodedata.normalize(other, f"# A\n\nb\n\n- {said}\n")) == "# A\n\nb\n\n"
+        )
+
+
+def test_a_letter_with_an_accent_is_another_one():
+    erasure = Erasure(["we met in the cafe"])
+    assert not erasure.holds(unicodedata.normalize("NFD", "we met in the café"))
+
+
 def test_blank_texts_are_no_words():
     erasure = Erasure(["", " \n"])
     assert not erasure
@@ -119,3 +137,25 @@ def test_long_words_are_never_left_and_a_second_time_changes_nothing(before, sec
 @given(text=WORDS, other=st.just("something else entirely"))
 def test_text_without_the_words_stays_as_it_is(text, other):
     assert Erasure([other]).erase(text) == text
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        f"{HIDDEN}\n\n" * 500,
+        f"# Turn\n\n{HIDDEN}\n\n" * 500,
+        "".join(f"{word}\n\n" for word in HIDDEN.split()) * 500,
+        "The key is\n\n" * 500 + "under the mat\n\n" * 500,
+    ],
+)
+def test_a_log_that_says_it_many_times_is_joined_a_few_times(log, monkeypatch):
+    class Counted(erasing._Row):
+        made = 0
+
+        def __init__(self, words):
+            Counted.made += 1
+            super().__init__(words)
+
+    monkeypatch.setattr(erasing, "_Row", Counted)
+    assert Erasure([HIDDEN]).erase(f"{log}# End\n\nEnd.\n") == "# End\n\nEnd.\n"
+    assert Counted.made <= 4

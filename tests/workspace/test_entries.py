@@ -280,3 +280,20 @@ def test_owners_write_only_below_their_folder(notes):
     assert {name.split("/")[0] for name in notes.names()} == {"users"}
     assert len(notes.names()) == 6
     assert Workspace(notes).list_files() == []
+
+
+def test_an_entry_of_a_record_is_added_once_also_after_midnight(tmp_path):
+    workspace = Workspace(DiskNotes(tmp_path))
+    late, early = datetime(2026, 5, 19, 23, 59, tzinfo=UTC), datetime(2026, 5, 20, 0, 1, tzinfo=UTC)
+    name = workspace.append_daily(late, "flush", "Tea.", record="r1")
+    assert workspace.append_daily(early, "flush", "Tea.", record="r1") == name
+    assert workspace.append_daily(early, "flush", "Milk.", record="r2") == "daily/2026-05-20.md"
+    assert workspace.append_daily(early, "note", "Tea.") == "daily/2026-05-20.md"
+
+
+def test_a_log_of_the_day_before_that_is_no_text_hinders_nothing(tmp_path):
+    (tmp_path / "daily").mkdir()
+    (tmp_path / "daily" / "2026-05-19.md").write_bytes(b"\0\xff")
+    now = datetime(2026, 5, 20, tzinfo=UTC)
+    name = Workspace(DiskNotes(tmp_path)).append_daily(now, "flush", "Tea.", record="r1")
+    assert name == "daily/2026-05-20.md"
