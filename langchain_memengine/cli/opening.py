@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from langchain_memengine.cli import options
 from langchain_memengine.cli.failing import usage_error
 from langchain_memengine.cli.terminal import bar, complain
 from langchain_memengine.errors import MemEngineError
-from langchain_memengine.workspace.blank_memory import is_untouched
 
 if TYPE_CHECKING:
     from langchain_memengine.engine.memory_engine import MemoryEngine
@@ -75,9 +75,13 @@ def opened_fresh(
         yield engine, index_changes(engine) if engine.config.sync_on_search else ()
 
 
-def is_blank(engine: MemoryEngine) -> bool:
-    """Return whether nothing was ever remembered: at most the MEMORY.md of ``init`` is there."""
-    return engine.stats().chunks <= int(is_untouched(engine.read_memory()))
+def blank_advice(root: Path) -> str:
+    """Return what to do about a memory in which nothing can be found."""
+    at = options.root_option(root)
+    return (
+        f"The memory at {shlex.quote(str(root))} is empty. "
+        f'Add something: memengine add "Deploys happen on Tuesdays."{at}'
+    )
 
 
 def index_changes(engine: MemoryEngine) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from rich.cells import cell_len, set_cell_size
@@ -21,7 +22,19 @@ from langchain_memengine.types import Progress
 _JSON_CONTROL = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 _ERRORS = "memengine.plain"
-_PLAIN = {"…": ".", "·": "-", "×": "x", "█": "#", "░": ".", "—": "-", "›": ">", "✓": "+", "✗": "x"}
+_PLAIN = {
+    "…": ".",
+    "×": "x",
+    "█": "#",
+    "░": ".",
+    "—": "-",
+    "›": ">",
+    "✓": "+",
+    "✗": "x",
+    "─": "-",
+    "→": ">",
+    "·": "-",
+}
 
 
 def prepare_streams() -> None:
@@ -45,6 +58,22 @@ def messages() -> Console:
 def say(text: str) -> None:
     """Print a cleaned text as it is, without wrapping."""
     output().print(clean(text), soft_wrap=True)
+
+
+def print_shown(value: object) -> None:
+    """Print a value, or a list of such values, as its tables, without their warnings.
+
+    In a pipe a line is as long as it needs to be, so that other programs find whole ones.
+    """
+    from langchain_memengine.faces.display.plain import UNWRAPPED, plain, print_sheets
+    from langchain_memengine.faces.display.showing import sheets_of
+
+    sheets = [replace(sheet, warnings=()) for sheet in sheets_of(value)]
+    console = output()
+    if console.is_terminal:
+        print_sheets(console, sheets)
+    else:
+        say(plain(sheets, width=UNWRAPPED))
 
 
 def complain(kind: str, text: str) -> None:
@@ -77,11 +106,6 @@ def print_rows(rows: Sequence[Sequence[str]]) -> None:
             line.append("  " + clean_line(value).ljust(width))
         line.rstrip()
         console.print(line, soft_wrap=True)
-
-
-def counted(number: int, noun: str) -> str:
-    """Return ``1 file`` or ``2 files``."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 @contextmanager

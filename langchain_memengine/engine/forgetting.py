@@ -9,12 +9,12 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from langchain_memengine.answers import ForgetReport
 from langchain_memengine.engine.erasing import Erasing, unique
 from langchain_memengine.engine.forgotten_words import forgotten_by_thread, forgotten_words
 from langchain_memengine.engine.reading_records import texts_named
 from langchain_memengine.engine.remembering import Remembering
 from langchain_memengine.errors import ConfigurationError, NotFoundError, ScopeError
+from langchain_memengine.reports import ForgetReport
 from langchain_memengine.retrieval import documents, note_erasing, visibility
 from langchain_memengine.retrieval.record_chunks import record_source
 from langchain_memengine.storage import chunks, doomed, experiences, records
@@ -206,6 +206,7 @@ class Forgetting(Erasing, Remembering):
         erased = replace(erased, removed=gone.removed)
         beyond = [f"{source} is a file outside the root: remove it there." for source in elsewhere]
         beyond += [f"{name} holds the same words; it is yours to edit." for name in erased.left]
+        beyond += [f"{name} is no text: look yourself what it holds." for name in erased.unread]
         report = self._remove(found, erased, removed, beyond, keep_history=False)
         return replace(
             report,

@@ -14,6 +14,7 @@ from langchain_memengine.engine.derived import CHROMA_DIR, INDEX_DIR
 from langchain_memengine.engine.parts import DATABASE_FILE, utc_now
 from langchain_memengine.errors import StoreBusyError
 from langchain_memengine.retrieval.derived_files import remove
+from langchain_memengine.shown import Shown
 from langchain_memengine.storage import backup
 from langchain_memengine.storage.locking import IndexLock
 from langchain_memengine.workspace.durable import put_in_place, storage_error
@@ -21,7 +22,7 @@ from langchain_memengine.workspace.layout import Layout
 
 
 @dataclass(frozen=True, slots=True)
-class Restored:
+class Restored(Shown):
     """What a restore did.
 
     Attributes:

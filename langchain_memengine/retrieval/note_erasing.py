@@ -33,11 +33,13 @@ class Erased:
         changed: Names of those that lost an entry.
         removed: Names of those that are gone.
         left: Names of those that hold the words and were left, because a person wrote them.
+        unread: Names of those that are no text, so that nobody knows what they hold.
     """
 
     changed: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
 
 
 def owner_of_note(name: str) -> str:
@@ -97,14 +99,14 @@ def erase_notes(
         StorageError: One cannot be written.
     """
     by_folder = {slug(thread_id): erasure for thread_id, erasure in spoken.items()}
-    changed, left = [], []
+    changed, left, unread = [], [], []
     for name in notes_of(notes, owners):
         is_transcript = f"/{ARCHIVE_DIR}/" in f"/{name}"
         erasure = by_folder.get(name.split("/")[-2], words) if is_transcript else words
         try:
             text = notes.read(name)
         except UnreadableFileError:
-            left.append(name)  # nobody knows what it holds
+            unread.append(name)
             continue
         if erasure.erase(text) == text:
             continue
@@ -113,7 +115,7 @@ def erase_notes(
             changed.append(name)
         else:
             left.append(name)
-    return Erased(changed=tuple(changed), left=tuple(left))
+    return Erased(changed=tuple(changed), left=tuple(left), unread=tuple(unread))
 
 
 def _is_written_here(name: str) -> bool:

@@ -7,13 +7,14 @@ import pytest
 
 from langchain_memengine.cli.failing import UsageProblem
 from langchain_memengine.cli.opening import (
+    blank_advice,
     index_changes,
-    is_blank,
     opened,
     opened_fresh,
     require_folder,
     warn,
 )
+from langchain_memengine.cli.options import DEFAULT_ROOT
 from langchain_memengine.errors import ConfigurationError, StorageError
 from langchain_memengine.workspace.blank_memory import BLANK_MEMORY
 
@@ -90,13 +91,17 @@ def test_a_sync_that_fails_as_a_whole_is_a_problem_and_no_end(memengine, root, m
         assert index_changes(engine) == ("sync: The disk is full. Make room.",)
 
 
-def test_a_memory_is_blank_until_something_is_remembered(memengine, tmp_path):
+def test_a_new_memory_holds_nothing_to_find_and_says_what_to_do(memengine, tmp_path):
     memengine("init", "brain")
     assert (tmp_path / "brain" / "MEMORY.md").read_text(encoding="utf-8") == BLANK_MEMORY
     with opened_fresh(tmp_path / "brain", None) as (engine, _):
-        assert is_blank(engine)
-        engine.add_texts(["tea"])
-        assert not is_blank(engine)
+        assert engine.stats().chunks == 0
+        assert engine.search("pinned facts").hits == ()
+    advice = blank_advice(Path("brain"))
+    assert advice.endswith('memengine add "Deploys happen on Tuesdays." --root brain')
+    for command in ("stats", "search x"):
+        assert advice in memengine(*command.split(), "--root", "brain").stdout
+    assert blank_advice(DEFAULT_ROOT).endswith('add "Deploys happen on Tuesdays."')
 
 
 def test_the_same_problem_is_told_once(capsys):
