@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, NoReturn
 
 import typer
@@ -104,7 +105,8 @@ def _exit_code(error: BaseException, *, as_json: bool) -> int:
             message, code = str(error), FAILED
     complain("error", message)
     if as_json:
-        print_json({"error": message}, indent=None)
+        with suppress(OSError):  # it may be standard output itself that is full
+            print_json({"error": message}, indent=None)
     return code
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -54,7 +55,10 @@ def opened(root: Path, embeddings: str | None, **settings: Any) -> Iterator[Memo
         settings["embeddings"] = embeddings
     # A command ends before a thread gets anywhere: jobs are for `memengine worker`.
     config = load_config(folder, sync_on_open=False, worker="off", **settings)
-    with MemoryEngine.open(folder, config=config) as engine:
+    read_only = _may_only_be_read(folder)
+    with MemoryEngine.open(folder, config=config, read_only=read_only) as engine:
+        if read_only:
+            warn((f"{folder} may not be written: it is read as it is, nothing new is indexed.",))
         yield engine
 
 
@@ -72,7 +76,16 @@ def opened_fresh(
         StorageError: The database cannot be opened.
     """
     with opened(root, embeddings) as engine:
-        yield engine, index_changes(engine) if engine.config.sync_on_search else ()
+        is_due = engine.config.sync_on_search and not engine.read_only
+        yield engine, index_changes(engine) if is_due else ()
+
+
+def _may_only_be_read(folder: Path) -> bool:
+    """Return whether there is a memory, as on a mounted image, where this user may not write."""
+    from langchain_memengine.workspace.layout import Layout
+
+    state = Layout(folder).state_dir
+    return state.is_dir() and not os.access(state, os.W_OK)
 
 
 def blank_advice(root: Path) -> str:

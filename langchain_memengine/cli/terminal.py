@@ -5,12 +5,14 @@ from __future__ import annotations
 import codecs
 import io
 import json
+import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
+from typing import Any, TextIO
 
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console
@@ -38,8 +40,13 @@ _PLAIN = {
 
 
 def prepare_streams() -> None:
-    """Let both streams print any text: what their encoding lacks is spelt out, never an error."""
+    """Let both streams print any text: what their encoding lacks is spelt out, never an error.
+
+    A stream that is closed takes everything and keeps nothing.
+    """
     codecs.register_error(_ERRORS, _spelt_out)
+    sys.stdout = sys.stdout or _nowhere()
+    sys.stderr = sys.stderr or _nowhere()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=_ERRORS)
@@ -124,6 +131,10 @@ def bar(title: str) -> Iterator[Progress | None]:
     with Progress(*columns, console=console, transient=True) as shown:
         task = shown.add_task(title, total=None, visible=False)
         yield lambda done, total: shown.update(task, completed=done, total=total, visible=True)
+
+
+def _nowhere() -> TextIO:
+    return Path(os.devnull).open("w", encoding="utf-8")
 
 
 def _spelt_out(error: UnicodeError) -> tuple[str | bytes, int]:

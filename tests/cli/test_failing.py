@@ -9,6 +9,9 @@ import pytest
 
 from langchain_memengine import cli
 from langchain_memengine.cli import searching
+from langchain_memengine.cli.main import main
+
+FULL = Path("/dev/full")
 
 
 def only_line(result):
@@ -178,3 +181,28 @@ def test_a_reader_that_went_away_is_no_error(memengine, root, monkeypatch):
     result = memengine("search", "deploy", "--root", root, "--json")
 
     assert (result.exit_code, result.stdout, result.stderr) == (1, "", "")
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="no device here is always full")
+@pytest.mark.parametrize("option", [[], ["--json"]])
+def test_output_that_cannot_be_written_is_one_line_of_error(
+    memengine, root, monkeypatch, capsys, option
+):
+    full = FULL.open("w", encoding="utf-8")
+    monkeypatch.setattr(sys, "stdout", full)
+    monkeypatch.setattr(sys, "argv", ["memengine", "stats", "--root", str(root), *option])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    full.close()  # raises if something is still to be written
+    assert ended.value.code == 1
+    assert capsys.readouterr().err == "error: No space left on device.\n"
+
+
+@pytest.mark.parametrize("option", [[], ["--json"]])
+def test_a_closed_output_is_no_error(memengine, root, monkeypatch, option):
+    monkeypatch.setattr(sys, "stdout", None)
+    monkeypatch.setattr(sys, "argv", ["memengine", "stats", "--root", str(root), *option])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    sys.stdout.close()
+    assert ended.value.code == 0

@@ -1,10 +1,12 @@
 """How a command opens the memory it works on."""
 
+import json
 import os
 from pathlib import Path
 
 import pytest
 
+from langchain_memengine.cli import opening
 from langchain_memengine.cli.failing import UsageProblem
 from langchain_memengine.cli.opening import (
     blank_advice,
@@ -108,3 +110,19 @@ def test_the_same_problem_is_told_once(capsys):
     warn(("a is broken", "b is broken", "a is broken"))
     told = capsys.readouterr().err
     assert (told.count("a is broken"), told.count("b is broken")) == (1, 1)
+
+
+def test_a_memory_that_may_not_be_written_is_read_all_the_same(memengine, root, monkeypatch):
+    memengine("sync", "--root", root)
+    (root / "new.md").write_text("A new note on deploys.\n", encoding="utf-8")
+    database = root / ".memengine" / "memory.sqlite"
+    before = database.read_bytes()
+    monkeypatch.setattr(opening, "_may_only_be_read", lambda _folder: True)
+
+    found = memengine("search", "deploy", "--root", root, "--json")
+    assert [hit["path"] for hit in json.loads(found.stdout)["hits"]] == ["deploy.md"]
+    assert "may not be written: it is read as it is" in found.stderr
+    assert memengine("stats", "--root", root).exit_code == 0
+    refused = memengine("add", "x", "--root", root)
+    assert (refused.exit_code, "read_only" in refused.stderr) == (1, True)
+    assert database.read_bytes() == before

@@ -53,8 +53,15 @@ def test_calling_the_class_opens_as_open_does(tmp_path, kind):
 
 def test_an_engine_that_cannot_sync_as_it_opens_is_closed(tmp_path, monkeypatch):
     closed = []
-    monkeypatch.setattr(MemoryEngine, "sync", lambda _: (_ for _ in ()).throw(StorageError("no")))
-    monkeypatch.setattr(MemoryEngine, "close", lambda engine: closed.append(engine))
+
+    def refused(_engine):
+        raise StorageError("no")
+
+    def close(engine):
+        closed.append(engine)
+
+    monkeypatch.setattr(MemoryEngine, "sync", refused)
+    monkeypatch.setattr(MemoryEngine, "close", close)
     with pytest.raises(StorageError, match="no"):
         MemoryEngine(tmp_path, embeddings=None)
     assert len(closed) == 1

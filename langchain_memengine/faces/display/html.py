@@ -23,7 +23,7 @@ _STYLE = (
     ".memengine.memengine td.words{white-space:normal;overflow-wrap:anywhere;"
     "min-width:8em;max-width:34em}"
     ".memengine small{display:block;opacity:.7}"
-    ".memengine .faded{opacity:.55}"
+    ".memengine .faded{opacity:.75}.memengine .faded small{opacity:.9}"
     ".memengine .track{display:inline-block;width:3em;height:.6em;margin-right:.4em;"
     "border-radius:.3em;background:rgba(128,128,128,.25);overflow:hidden}"
     ".memengine .track i{display:block;height:100%}"
