@@ -187,10 +187,12 @@ def _state(state: RecordState) -> Cell:
     aside = (
         "superseded" if state.superseded_by else "",
         f"hidden behind {state.hiding.kept_id[:ID_DIGITS]}" if state.hiding else "",
-        "quarantined" if state.quarantine else "",
+        f"quarantined {state.quarantine.source}" if state.quarantine else "",
     )
     told = ", ".join(filter(None, aside))
-    return Words(excerpt(state.record.text), told) if state.record else told or "—"
+    if state.record is not None:
+        return Words(excerpt(state.record.text), told)
+    return Words(told) if told else "—"
 
 
 def _places(recall: SessionRecall) -> Cell:
