@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import tempfile
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from typing import Any
 
 from corpus import StubEmbeddings, chunks, queries
@@ -19,9 +20,11 @@ from timing import interleaved, report
 
 from langchain_memengine import MemEngineConfig, MemoryEngine
 from langchain_memengine.answers import SearchResult
+from langchain_memengine.retrieval.staleness import KnownCounters
 from langchain_memengine.storage import stored_chunks
+from langchain_memengine.storage.change_counters import Counters
 from langchain_memengine.storage.chunk_values import StoredChunk
-from langchain_memengine.storage.database import Counters, Transaction
+from langchain_memengine.storage.transaction import Transaction
 
 K = 10
 
@@ -31,20 +34,19 @@ Ask = Callable[[str], SearchResult]
 
 def rows_of(tx: Transaction, nums: Sequence[int], **_checks: Any) -> Rows:
     """Return the rows with these numbers, whatever they are."""
-    rows = stored_chunks._BY_NUM.rows(tx.connection, {"nums": list(nums)})  # noqa: SLF001
-    return {stored.num: stored for stored in map(StoredChunk._make, rows)}
+    return {stored.num: stored for stored in stored_chunks.by_num(tx, nums)}
 
 
 def contestants(engine: MemoryEngine) -> dict[str, Ask]:
-    """Return the three ways to ask; from here on the engine asks as it was last told."""
-    asked_counters = engine._searcher._counters  # noqa: SLF001
-    checked = stored_chunks.visible_by_num, asked_counters.at
+    """Return the three ways to ask; from here on every engine asks as one was last told."""
+    checked = stored_chunks.visible_by_num, KnownCounters.at
     known: Rows = {}
-    with engine._database.read() as tx:  # noqa: SLF001
-        counters = tx.counters()
+    counters: dict[str, Counters] = {}
 
-    def same_counters(*_asked: object) -> Counters:
-        return counters
+    def same_counters(asked: KnownCounters, tx: Transaction, now: datetime | None) -> Counters:
+        if not counters:
+            counters["first"] = checked[1](asked, tx, now)
+        return counters["first"]
 
     def from_memory(tx: Transaction, nums: Sequence[int], **_checks: Any) -> Rows:
         if missing := [num for num in nums if num not in known]:
@@ -53,8 +55,9 @@ def contestants(engine: MemoryEngine) -> dict[str, Ask]:
 
     def asking(read: Callable[..., Rows], at: Callable[..., Counters]) -> Ask:
         def ask(query: str) -> SearchResult:
-            stored_chunks.visible_by_num = read  # two assignments cost less than what is measured
-            asked_counters.at = at
+            # Two assignments cost less than what is measured.
+            stored_chunks.visible_by_num = read
+            KnownCounters.at = at  # type: ignore[method-assign]
             return engine.search(query, K)
 
         return ask

@@ -21,7 +21,7 @@ from search import embeddings_named
 from timing import interleaved, report
 
 from langchain_memengine import MemoryEngine, MemoryMiddleware
-from tests.fakes.scripted_chat_model import ScriptedChatModel
+from tests.fakes.chat_models import ScriptedChatModel
 
 TURNS = 20
 """Turns of a conversation."""

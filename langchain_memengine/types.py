@@ -32,6 +32,9 @@ Progress = Callable[[int, int], None]
 LOCAL_USER = "local"
 """Id of the single user of a store that names no users."""
 
+MAX_THREAD_CHARS = 255
+"""Characters of the id of a conversation, or of a message: what every database holds."""
+
 
 @dataclass(frozen=True, slots=True)
 class Actor:

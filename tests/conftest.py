@@ -1,4 +1,4 @@
-"""What holds for every unit test: no network, and reproducible Hypothesis runs in CI."""
+"""What every unit test has: no network, and reproducible Hypothesis runs in CI."""
 
 import os
 import warnings
@@ -9,6 +9,7 @@ from hypothesis import settings
 from pytest_socket import disable_socket
 
 from tests.fakes import lean_imports  # noqa: F401  # before anything imports Chroma
+from tests.fakes.clock import FixedClock
 
 # Contracts are no test modules: pytest must be told to explain their assertions.
 pytest.register_assert_rewrite(
@@ -26,6 +27,19 @@ settings.load_profile("ci" if os.environ.get("CI") else "dev")
 def pytest_runtest_setup() -> None:
     # Unix sockets stay open: asyncio's event loop wakes itself through a pair of them.
     disable_socket(allow_unix_socket=True)
+
+
+@pytest.fixture
+def clock():
+    return FixedClock()
+
+
+@pytest.fixture
+def engine(clock):
+    from tests.fakes.engines import make_engine  # the process that hands tests out runs none
+
+    with make_engine(clock=clock) as engine:
+        yield engine
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ Judged by the processor's time: on a busy machine everything also waits, whateve
 import json
 import time
 
+from tests.fakes.chat_models import ScriptedChatModel
 from tests.fakes.engines import make_engine
-from tests.fakes.scripted_chat_model import ScriptedChatModel
 
 DOCUMENTS = 100
 MODEL_SECONDS = 0.2

@@ -137,7 +137,7 @@ def test_replica_without_the_files_keeps_their_rows(folder):
 
 
 def test_replica_starts_from_its_snapshot_and_follows_from_there(folder, monkeypatch):
-    monkeypatch.setattr("langchain_memengine.retrieval.snapshot.MIN_CHUNKS", 1)
+    monkeypatch.setattr("langchain_memengine.retrieval.snapshot_keeping.MIN_CHUNKS", 1)
     texts = [f"tea number{number}" for number in range(40)]
     with engine_of(folder, folder / "cache") as engine:
         engine.add_texts(texts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,9 @@ from langchain_memengine.cli.failing import usage_error
 from langchain_memengine.cli.opening import opened
 from langchain_memengine.cli.terminal import print_json, print_shown, say
 from langchain_memengine.text.counting import counted
+
+if TYPE_CHECKING:
+    from langchain_memengine.storage.record_values import Quarantine
 
 Ids = Annotated[
     list[str] | None, typer.Argument(metavar="[ID]...", help="Of records or added texts.")
@@ -53,10 +56,7 @@ def quarantine(
     actor = options.actor_of(user)
     with opened(root, None) as engine:
         found = engine.quarantine(ids or None, source=source, reason=reason, actor=actor)
-    if as_json_wanted:
-        print_json(as_json(found))
-    else:
-        say(f"{counted(len(found), 'source')} quarantined.")
+    _print_done(found, "quarantined", as_json_wanted=as_json_wanted)
 
 
 def release(
@@ -72,12 +72,16 @@ def release(
     actor = options.actor_of(user)
     with opened(root, None) as engine:
         found = engine.release(ids or None, source=source, actor=actor)
-    if as_json_wanted:
-        print_json(as_json(found))
-    else:
-        say(f"{counted(len(found), 'source')} released.")
+    _print_done(found, "released", as_json_wanted=as_json_wanted)
 
 
 def _require_one(ids: Sequence[str] | None, source: str | None) -> None:
     if bool(ids) == bool(source):
         usage_error("Give ids or --source: one of them.")
+
+
+def _print_done(found: Sequence[Quarantine], done: str, *, as_json_wanted: bool) -> None:
+    if as_json_wanted:
+        print_json(as_json(found))
+    else:
+        say(f"{counted(len(found), 'source')} {done}.")

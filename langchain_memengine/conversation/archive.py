@@ -80,7 +80,7 @@ class SqlArchive:
 
         The same messages from the same head are the same commit: a retry or a replay adds nothing
         and returns the same update. Rows come first, the transcript after; one that a crash
-        prevented is written by the next try.
+        prevented is written by the next try, without the messages that were forgotten since.
 
         Args:
             thread_id: Conversation they belong to.
@@ -122,8 +122,15 @@ class SqlArchive:
             now=now,
             also=lambda tx: message_rows.archive(tx, new.id, stored, now=now),
         )
-        self._write_transcript(commit, named, summary, owner)
+        left = self._still_archived(stored, commit)
+        told = [m for m, s in zip(named, stored, strict=True) if s.key in left]
+        self._write_transcript(commit, told, summary, owner)
         return head_update(commit)
+
+    def keeps(self, commit_id: str) -> bool:
+        """Return whether messages of a commit are there: none are once they are forgotten."""
+        with self._database.read() as tx:
+            return message_rows.has_archived(tx, commit_id)
 
     def restore(
         self,
@@ -180,6 +187,12 @@ class SqlArchive:
             branch = commits.branch(tx, commit.thread_id, commit.parents) if known else frozenset()
         return keys - {key for key, archiving in known.items() if archiving & branch}
 
+    def _still_archived(self, stored: Sequence[StoredMessage], commit: Commit) -> set[str]:
+        """Return the keys of messages that a commit archived and nobody forgot since."""
+        with self._database.read() as tx:
+            known = message_rows.archiving_commits(tx, [message.key for message in stored])
+        return {key for key, archiving in known.items() if commit.id in archiving}
+
     def _chunks(
         self, pairs: Sequence[tuple[BaseMessage, StoredMessage]], commit: Commit, place: Provenance
     ) -> Iterator[tuple[str, TextChunks]]:
@@ -222,7 +235,7 @@ class SqlArchive:
     def _write_transcript(
         self, commit: Commit, messages: Sequence[BaseMessage], summary: str, owner: str
     ) -> None:
-        if self._notes is None:
+        if self._notes is None or not messages:
             return
         name = rendering.transcript_name(commit, owner)
         text = rendering.transcript(commit, messages, summary)

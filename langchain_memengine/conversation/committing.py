@@ -8,7 +8,8 @@ from datetime import datetime
 from langchain_memengine.retrieval.indexing import Indexer
 from langchain_memengine.retrieval.sources import TextChunks
 from langchain_memengine.storage import commits
-from langchain_memengine.storage.database import Database, Transaction
+from langchain_memengine.storage.database import Database
+from langchain_memengine.storage.transaction import Transaction
 from langchain_memengine.types import Commit
 
 

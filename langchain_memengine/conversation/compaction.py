@@ -11,7 +11,6 @@ Pure, linear in the messages, and it never raises, whatever the history looks li
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -19,6 +18,7 @@ from itertools import accumulate
 from langchain_core.messages import AIMessage, BaseMessage, SystemMessage, ToolMessage
 
 from langchain_memengine.conversation.transcript import is_human, tokens_of
+from langchain_memengine.text.digests import digest
 
 CountTokens = Callable[[BaseMessage], int]
 
@@ -165,7 +165,7 @@ def with_ids(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
         if not own or own in seen:
             own = _made_id(previous, message)
             while own in seen:
-                own = _digest(own)
+                own = digest(own)[:32]
             message = message.model_copy(update={"id": own})  # noqa: PLW2901  # the named one
         seen.add(own)
         named.append(message)
@@ -280,8 +280,4 @@ def _call_ids(message: AIMessage) -> list[str]:
 
 def _made_id(previous: str, message: BaseMessage) -> str:
     own = getattr(message, "tool_calls", ""), getattr(message, "tool_call_id", "")
-    return _digest("\0".join(map(str, (previous, message.type, message.content, *own))))
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    return digest(*map(str, (previous, message.type, message.content, *own)))[:32]

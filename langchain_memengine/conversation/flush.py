@@ -253,8 +253,9 @@ class Flusher:
         self, state: Mapping[str, Any], thread: Thread, result: FlushResult
     ) -> dict[str, Any]:
         head = thread.commit(self._archive, "flush", result.flushed, result.text)
-        if thread.owner and result.text.strip():  # what a thread shares is in no user's files
-            record = head.partition("<")[0]
+        record = head.partition("<")[0]
+        # What a thread shares is in no user's files, and what was forgotten is in none again.
+        if thread.owner and result.text.strip() and self._archive.keeps(record):
             self._log.append_daily(STAGE, result.text, owner=thread.owner, record=record)
         return thread.seen(state, result.note) | {
             "messages": [RemoveMessage(id=one) for one in result.removable],

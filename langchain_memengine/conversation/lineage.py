@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
 from datetime import datetime
 
 from langchain_memengine.errors import ConfigurationError
+from langchain_memengine.text.digests import digest
 from langchain_memengine.text.heads import joined_heads, split_heads
 from langchain_memengine.text.sanitize import clean_text
-from langchain_memengine.types import Commit
-
-MAX_THREAD_CHARS = 255  # what the column holds on every database
+from langchain_memengine.types import MAX_THREAD_CHARS, Commit
 
 _DIGITS = 32
 
@@ -63,8 +61,9 @@ def new_commit(
     if not 0 < len(kind) <= 32:  # noqa: PLR2004  # what the column holds
         raise ConfigurationError(f"kind={kind!r} must have 1 to 32 characters, like 'fact'.")
     parents = tuple(sorted(split_heads(head)))
-    parts = (thread_id, "\n".join(parents), kind, "\n".join(_hash(key) for key in sorted(keys)))
-    return Commit(_hash("\0".join(parts))[:_DIGITS], thread_id, parents, kind, now)
+    about = "\n".join(digest(key) for key in sorted(keys))
+    made = digest(thread_id, "\n".join(parents), kind, about)[:_DIGITS]
+    return Commit(made, thread_id, parents, kind, now)
 
 
 def checked_thread(thread_id: str) -> str:
@@ -80,7 +79,3 @@ def checked_thread(thread_id: str) -> str:
             f"Use 1 to {MAX_THREAD_CHARS}."
         )
     return cleaned
-
-
-def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -18,7 +18,7 @@ from langchain_memengine.conversation.lineage import checked_thread
 from langchain_memengine.conversation.source_uris import learnt_prefix, thread_source
 from langchain_memengine.errors import ConfigurationError, NotFoundError
 from langchain_memengine.retrieval import visibility
-from langchain_memengine.retrieval.filters import source_condition
+from langchain_memengine.retrieval.filters import as_filter, source_condition
 from langchain_memengine.retrieval.recall import Recalled
 from langchain_memengine.storage import quarantines, stored_chunks
 from langchain_memengine.storage import sessions as session_rows
@@ -26,10 +26,7 @@ from langchain_memengine.storage.chunk_values import StoredChunk
 from langchain_memengine.storage.database import Database
 from langchain_memengine.storage.sessions import Session, SessionRecall
 from langchain_memengine.text.sanitize import clean_text
-from langchain_memengine.types import (
-    Actor,
-    Filter,
-)
+from langchain_memengine.types import Actor
 
 _NOT_RECORDED = ("text", "metadata", "event_at")  # read again from the chunk, so forgetting works
 
@@ -191,8 +188,7 @@ class MemorySessions:
             raise ConfigurationError(
                 f"The session {session.id!r} was archived. Make another one with create()."
             )
-        given = options.get("filter")
-        wanted = given if isinstance(given, Filter) else Filter(metadata=given or {})
+        wanted = as_filter(options.get("filter"))
         if session.sources and wanted.sources:
             raise ConfigurationError("A session has its own sources; use filter's source instead.")
         wanted = replace(wanted, sources=session.sources or wanted.sources)

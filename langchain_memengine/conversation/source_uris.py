@@ -31,3 +31,9 @@ def learnt_source(thread_id: str, commit_id: str, number: int) -> str:
 def learnt_prefix(thread_id: str) -> str:
     """Return what the source URIs of a conversation's learnt texts begin with."""
     return f"learnt:{uri_part(thread_id)}/"
+
+
+def summarised_by(source: str) -> str | None:
+    """Return the commit whose summary a source URI is of; ``None`` for everything else."""
+    thread, _, commit_id = source.partition("/(summary)#")
+    return commit_id if commit_id and thread.startswith("message:") else None

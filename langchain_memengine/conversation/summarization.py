@@ -7,7 +7,6 @@ anything is removed, and doing it all again for the same state stores nothing ne
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -45,6 +44,7 @@ from langchain_memengine.conversation.transcript import (
 )
 from langchain_memengine.errors import ChatModelError
 from langchain_memengine.models.asking import ChatModel, Steps, input_window
+from langchain_memengine.text.digests import digest
 
 OnTrimmed = Callable[[str, str, str], None]
 """Called with (person, transcript of their own lines, commit id) for each person in what went.
@@ -245,4 +245,4 @@ def _is_in(covered: Mapping[str, str], message: BaseMessage) -> bool:
 
 def _mark(message: BaseMessage) -> str:
     said = f"{message.content}{getattr(message, 'tool_calls', '')}"
-    return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return digest(said)[:8]

@@ -35,6 +35,10 @@ class Archive(Protocol):
         """
         ...
 
+    def keeps(self, commit_id: str) -> bool:
+        """Return whether messages of a commit are there: none are once they are forgotten."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Thread:

@@ -11,9 +11,9 @@ from langchain_memengine.jobs.reports import JobOutcome, JobsReport
 from langchain_memengine.jobs.worker import OnOutcome
 from langchain_memengine.progress import shown_progress
 from langchain_memengine.storage import job_rows, jobs, schedules
-from langchain_memengine.storage.database import Transaction
 from langchain_memengine.storage.job_values import Job, JobState
 from langchain_memengine.storage.schedules import Schedule, local_timezone
+from langchain_memengine.storage.transaction import Transaction
 from langchain_memengine.types import Progress
 
 NIGHTLY = "sys-memory-consolidate"

@@ -12,7 +12,8 @@ from langchain_memengine.retrieval.chroma_collections import Location
 from langchain_memengine.retrieval.chroma_folder import ChromaFolder
 from langchain_memengine.retrieval.chroma_follower import ChromaFollower
 from langchain_memengine.retrieval.chroma_server import server_of
-from langchain_memengine.retrieval.snapshot import Origin, Snapshots
+from langchain_memengine.retrieval.snapshot import Origin
+from langchain_memengine.retrieval.snapshot_keeping import Snapshots
 from langchain_memengine.retrieval.vector_index import ChromaIndex
 from langchain_memengine.storage.backup import EPOCH
 from langchain_memengine.storage.database import Database

@@ -13,7 +13,7 @@ from langchain_memengine.retrieval import visibility
 from langchain_memengine.retrieval.derived_files import remove
 from langchain_memengine.retrieval.note_erasing import Erased
 from langchain_memengine.storage import doomed, forgetting, store_items
-from langchain_memengine.storage.doomed import Doomed, DoomedChunk
+from langchain_memengine.storage.doomed_values import Doomed, DoomedChunk
 from langchain_memengine.text.erasing import Erasure
 from langchain_memengine.types import Actor
 from langchain_memengine.workspace.layout import Layout

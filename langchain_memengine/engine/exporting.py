@@ -25,8 +25,8 @@ from langchain_memengine.storage import (
     supersessions,
 )
 from langchain_memengine.storage.chunk_values import StoredChunk
-from langchain_memengine.storage.database import Transaction
 from langchain_memengine.storage.record_values import Quarantine, RecordFilter
+from langchain_memengine.storage.transaction import Transaction
 from langchain_memengine.text.erasing import Erasure
 from langchain_memengine.types import Actor
 from langchain_memengine.workspace.files import UnreadableFileError, write_atomic

@@ -10,7 +10,11 @@ from datetime import timedelta
 from typing import Any
 
 from langchain_memengine.engine.erasing import Erasing, unique
-from langchain_memengine.engine.forgotten_words import forgotten_by_thread, forgotten_words
+from langchain_memengine.engine.forgotten_words import (
+    forgotten_by_thread,
+    forgotten_words,
+    shown_in_entries,
+)
 from langchain_memengine.engine.reading_records import texts_named
 from langchain_memengine.engine.remembering import Remembering
 from langchain_memengine.errors import ConfigurationError, NotFoundError, ScopeError
@@ -19,9 +23,9 @@ from langchain_memengine.retrieval import documents, note_erasing, visibility
 from langchain_memengine.retrieval.record_chunks import record_source
 from langchain_memengine.storage import chunks, doomed, experiences, records
 from langchain_memengine.storage.chunk_values import partition_key
-from langchain_memengine.storage.database import Transaction
-from langchain_memengine.storage.doomed import Doomed, DoomedChunk, Selection
+from langchain_memengine.storage.doomed_values import Doomed, DoomedChunk, Selection
 from langchain_memengine.storage.record_values import Place
+from langchain_memengine.storage.transaction import Transaction
 from langchain_memengine.text.erasing import Erasure
 from langchain_memengine.text.sanitize import clean_text
 from langchain_memengine.types import Actor
@@ -202,7 +206,8 @@ class Forgetting(Erasing, Remembering):
         found.chunks, elsewhere = self._within_reach(found.chunks)
         spoken = forgotten_by_thread(found, words)
         gone = note_erasing.remove_notes(self._notes, self._whole_notes(found, wanted, owners))
-        erased = note_erasing.erase_notes(self._notes, owners, words, spoken)
+        shown = shown_in_entries(found)
+        erased = note_erasing.erase_notes(self._notes, owners, words, spoken, shown)
         erased = replace(erased, removed=gone.removed)
         beyond = [f"{source} is a file outside the root: remove it there." for source in elsewhere]
         beyond += [f"{name} holds the same words; it is yours to edit." for name in erased.left]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 
+from langchain_memengine.conversation.source_uris import summarised_by
 from langchain_memengine.retrieval.record_chunks import record_id
 from langchain_memengine.storage import revisions
-from langchain_memengine.storage.database import Transaction
-from langchain_memengine.storage.doomed import Doomed, DoomedMessage
+from langchain_memengine.storage.doomed_values import Doomed, DoomedMessage
+from langchain_memengine.storage.transaction import Transaction
 from langchain_memengine.text.erasing import MIN_CHARS, Erasure, flat
 
 
@@ -33,6 +34,15 @@ def forgotten_by_thread(found: Doomed, words: Erasure) -> dict[str, Erasure]:
     for message in found.messages:
         said.setdefault(message.thread_id, []).extend(_texts_of(message))
     return {thread_id: Erasure([*texts, *words.texts]) for thread_id, texts in said.items()}
+
+
+def shown_in_entries(found: Doomed) -> frozenset[str]:
+    """Return the ids of records and commits that go with all that entries of notes show of them.
+
+    The entry of a commit shows what its summary says.
+    """
+    commits = (summarised_by(chunk.source) for chunk in found.chunks)
+    return frozenset([*(record.id for record in found.records), *filter(None, commits)])
 
 
 def _texts_of(message: DoomedMessage) -> list[str]:

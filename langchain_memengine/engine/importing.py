@@ -30,7 +30,6 @@ from langchain_memengine.errors import (
 )
 from langchain_memengine.reports import ImportReport
 from langchain_memengine.retrieval import note_erasing
-from langchain_memengine.retrieval.documents import MAX_THREAD_CHARS
 from langchain_memengine.retrieval.record_chunks import chunks_of_record, record_source
 from langchain_memengine.storage import (
     chunks,
@@ -42,15 +41,15 @@ from langchain_memengine.storage import (
     revisions,
     supersessions,
 )
-from langchain_memengine.storage.database import Transaction
 from langchain_memengine.storage.record_values import (
     MemoryRecord,
     Quarantine,
     Revision,
     Supersession,
 )
+from langchain_memengine.storage.transaction import Transaction
 from langchain_memengine.text.foreign_exports import read_export
-from langchain_memengine.types import Actor
+from langchain_memengine.types import MAX_THREAD_CHARS, Actor
 
 _HEAD = "memengine export"
 _QUARANTINED = "It was quarantined where it was exported."

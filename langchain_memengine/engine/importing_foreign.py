@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import hashlib
-
 from langchain_memengine.engine.import_tally import ImportTally
 from langchain_memengine.engine.reading_records import MAX_ID_CHARS, record_id
 from langchain_memengine.engine.remembering import MAX_SOURCE_CHARS, Remembering
 from langchain_memengine.errors import ConfigurationError, ScopeError
 from langchain_memengine.retrieval import visibility
-from langchain_memengine.retrieval.documents import MAX_THREAD_CHARS, document_uri
+from langchain_memengine.retrieval.documents import document_uri
 from langchain_memengine.retrieval.sources import TextChunks
 from langchain_memengine.storage import (
     exports,
     records,
 )
 from langchain_memengine.text.chunking import chunk_markdown
+from langchain_memengine.text.digests import digest
 from langchain_memengine.text.foreign_exports import ForeignExport, ForeignText
 from langchain_memengine.text.sanitize import clean_metadata, clean_text
 from langchain_memengine.types import (
+    MAX_THREAD_CHARS,
     Actor,
     Origin,
     Provenance,
@@ -104,5 +104,4 @@ def _fitting_id(name: str) -> str:
     """Return a name as the id of a record; one that is too long ends with a hash of all of it."""
     if len(name) <= MAX_ID_CHARS:
         return name
-    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:_HASH_DIGITS]
-    return f"{name[: MAX_ID_CHARS - _HASH_DIGITS - 1]}-{digest}"
+    return f"{name[: MAX_ID_CHARS - _HASH_DIGITS - 1]}-{digest(name)[:_HASH_DIGITS]}"

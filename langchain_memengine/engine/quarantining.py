@@ -17,13 +17,13 @@ from langchain_memengine.errors import ConfigurationError, NotFoundError, ScopeE
 from langchain_memengine.retrieval import documents
 from langchain_memengine.retrieval.record_chunks import record_source
 from langchain_memengine.storage import chunks, quarantines, records
-from langchain_memengine.storage.database import Transaction
 from langchain_memengine.storage.item_values import ITEM_PREFIX
 from langchain_memengine.storage.record_values import (
     Quarantine,
     RecordState,
     quarantine_target,
 )
+from langchain_memengine.storage.transaction import Transaction
 from langchain_memengine.text.sanitize import clean_text
 from langchain_memengine.types import Actor
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from datetime import datetime
 
 from langchain_memengine.engine.graph_work import GraphWork
@@ -12,13 +11,14 @@ from langchain_memengine.retrieval.current_records import known_records
 from langchain_memengine.retrieval.record_chunks import record_source
 from langchain_memengine.storage import auditing, quarantines, records, revisions, supersessions
 from langchain_memengine.storage.auditing import AuditReport
-from langchain_memengine.storage.database import Transaction
 from langchain_memengine.storage.record_values import (
     MemoryRecord,
     Quarantine,
     RecordFilter,
     Revision,
 )
+from langchain_memengine.storage.transaction import Transaction
+from langchain_memengine.text.digests import digest
 from langchain_memengine.text.sanitize import as_utc, clean_text
 from langchain_memengine.types import (
     Actor,
@@ -210,14 +210,14 @@ def record_id(name: str, owner: str) -> str:
         )
     if not owner:
         return cleaned
-    return hashlib.sha256(f"{owner}\0{cleaned}".encode()).hexdigest()[:32]
+    return digest(owner, cleaned)[:32]
 
 
 def record_names(name: str, actor: Actor) -> list[str]:
     """Return the ids that an actor may mean by a name."""
-    cleaned = clean_text(name)[:MAX_ID_CHARS]
-    if not cleaned:
-        return []
+    cleaned = clean_text(name)
+    if not 0 < len(cleaned) <= MAX_ID_CHARS:
+        return []  # no record has such an id
     return [record_id(cleaned, visibility.owner_of("personal", actor)), cleaned]
 
 

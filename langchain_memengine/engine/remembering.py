@@ -19,18 +19,20 @@ from langchain_memengine.engine.reading_records import (
 )
 from langchain_memengine.errors import ConfigurationError, ScopeError
 from langchain_memengine.retrieval import visibility
-from langchain_memengine.retrieval.documents import MAX_THREAD_CHARS
 from langchain_memengine.retrieval.records import RecordKeeper, suspected
+from langchain_memengine.retrieval.standing import successors
 from langchain_memengine.storage import revisions, stored_chunks
 from langchain_memengine.storage.chunk_values import partition_key
-from langchain_memengine.storage.database import Transaction, from_ms, to_ms
 from langchain_memengine.storage.record_values import (
     MemoryRecord,
     RecordState,
     Revision,
 )
+from langchain_memengine.storage.times import from_ms, to_ms
+from langchain_memengine.storage.transaction import Transaction
 from langchain_memengine.text.sanitize import as_utc, clean_metadata, clean_text
 from langchain_memengine.types import (
+    MAX_THREAD_CHARS,
     Actor,
     Origin,
     Scope,
@@ -192,6 +194,8 @@ class Remembering(ReadingRecords):
         """Let one record take the place of another, which searches then no longer return.
 
         Raises:
+            ConfigurationError: The old one took the place of the new one before, if by way of
+                others.
             NotFoundError: There is no such record, or the actor may not read it.
             ScopeError: The actor may not write the old one.
             StorageError: The database failed; nothing is stored.
@@ -199,9 +203,15 @@ class Remembering(ReadingRecords):
         actor = actor or self.actor
         with self._database.read() as tx:
             old, new = (self._readable(tx, one, actor) for one in (old_id, new_id))
+            followers = successors(tx, new.id)
         self._require_change(old, actor)
         if old.id == new.id:
             raise ConfigurationError(f"The record {old_id!r} cannot take its own place.")
+        if old.id in followers:
+            raise ConfigurationError(
+                f"{old_id!r} took the place of {new_id!r} before: neither would be found. Undo "
+                f"that first, see engine.revisions({new_id!r}), or remember {new_id!r} anew."
+            )
         self._records.supersede(old.id, new.id, now=stored_time(self._clock()))
 
     async def aremember(self, text: str, **options: Any) -> MemoryRecord:

@@ -8,31 +8,23 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from langchain_memengine.answers import (
-    Explanation,
-    Hit,
-    SearchResult,
-)
+from langchain_memengine.answers import Explanation, Hit, SearchResult
 from langchain_memengine.engine.reading_records import sources_named
 from langchain_memengine.engine.syncing_first import SyncingFirst
 from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.rankings import Ranking, ranking_named
 from langchain_memengine.retrieval import visibility
 from langchain_memengine.retrieval.explain import explain
+from langchain_memengine.retrieval.filters import as_filter
 from langchain_memengine.retrieval.query import Query, Vantage
 from langchain_memengine.retrieval.recall import Recalled, capped, fence_nonce
 from langchain_memengine.retrieval.sources import source_uri
 from langchain_memengine.storage import commits, quarantines
 from langchain_memengine.text.heads import split_heads
 from langchain_memengine.text.sanitize import as_utc, clean_text
-from langchain_memengine.types import (
-    Actor,
-    Filter,
-)
+from langchain_memengine.types import Actor, Filter
 from langchain_memengine.workspace.blank_memory import is_untouched
-from langchain_memengine.workspace.entries import (
-    Workspace,
-)
+from langchain_memengine.workspace.entries import Workspace
 from langchain_memengine.workspace.files import UnreadableFileError
 from langchain_memengine.workspace.layout import memory_names
 
@@ -171,7 +163,7 @@ class Searching(SyncingFirst):
         if cap < 0:
             raise ConfigurationError(f"pinned_cap={cap} must not be negative.")
         pinned, problems = self._pinned(actor)
-        wanted = filter if isinstance(filter, Filter) else Filter(metadata=filter or {})
+        wanted = as_filter(filter)
         not_sources = (*wanted.not_sources, *self._pinned_sources(actor))
         result = self.search(
             query,
@@ -228,7 +220,7 @@ class Searching(SyncingFirst):
             ranking=chosen,
             partitions=visibility.readable_partitions(actor or self.actor),
             now=self._clock(),
-            filter=_in_utc(wanted if isinstance(wanted, Filter) else Filter(metadata=wanted or {})),
+            filter=_in_utc(as_filter(wanted)),
             max_chars=max_chars,
             max_tokens=max_tokens,
             graph_hops=chosen.graph_hops,

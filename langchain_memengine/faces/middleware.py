@@ -19,7 +19,7 @@ from langchain_memengine.engine.memory_engine import MemoryEngine
 from langchain_memengine.errors import MissingDependencyError
 from langchain_memengine.faces.nodes import flush_node, summarization_node
 from langchain_memengine.faces.running import thread_in
-from langchain_memengine.faces.timed_recall import RECALL_SECONDS, TurnMemory
+from langchain_memengine.faces.timed_recall import RECALL_SECONDS, TimedRecall, TurnMemory
 from langchain_memengine.faces.turn_recall import TurnRecall, turn_begins
 from langchain_memengine.models.asking import ChatModel
 
@@ -100,7 +100,8 @@ class MemoryMiddleware(AgentMiddleware[AgentMemoryState, Any, Any]):
         super().__init__()
         self.tools = list(tools)
         self._engine = engine
-        self._recall = TurnRecall(engine, k=k, max_tokens=max_tokens, seconds=recall_seconds)
+        recall = TimedRecall(engine, k=k, max_tokens=max_tokens, seconds=recall_seconds)
+        self._recall = TurnRecall(engine, recall)
         self._flush = flush_node(engine, model, flush_tokens=flush_tokens)
         self._compaction = summarization_node(engine, model, limits=limits)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import Any
 
 from langchain_core.runnables import Runnable, RunnableConfig
@@ -18,6 +17,7 @@ from langchain_memengine.faces.timed_recall import (
     TimedRecall,
     TurnMemory,
 )
+from langchain_memengine.text.digests import digest
 
 
 class RecallState(MemoryState, total=False):
@@ -98,9 +98,8 @@ class _RecallNode(StateNode):
         said = newest_human(state.get("messages") or ())
         text = str(said.text) if said else ""
         parts = (actor.user_id, str(said.id) if said else "", text)
-        digest = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass"))
         head = None if thread_id is None else state.get("memory_head")
-        return Asked(text, actor, thread_id, head), digest.hexdigest()[:16]
+        return Asked(text, actor, thread_id, head), digest(*parts)[:16]
 
 
 def _update(told: TurnMemory, key: str) -> dict[str, Any]:

@@ -22,20 +22,13 @@ class TurnRecall:
     """Recalls once a turn; a memory that fails or is slow costs the turn nothing but itself.
 
     Args:
-        engine: The memory.
-        k: Memories, at most; default: the ranking's own.
-        max_tokens: Estimated tokens of all of them; 0 is unlimited.
-        seconds: How long a turn waits for its memories.
-
-    Raises:
-        ConfigurationError: ``seconds`` is negative.
+        engine: The memory; says who asks.
+        recall: Asks it.
     """
 
-    def __init__(
-        self, engine: MemoryEngine, *, k: int | None, max_tokens: int, seconds: float
-    ) -> None:
+    def __init__(self, engine: MemoryEngine, recall: TimedRecall) -> None:
         self._engine = engine
-        self._recall = TimedRecall(engine, k=k, max_tokens=max_tokens, seconds=seconds)
+        self._recall = recall
         self._kept: OrderedDict[TurnKey, TurnMemory] = OrderedDict()
         self._lock = threading.Lock()
 

@@ -11,10 +11,11 @@ from langchain_memengine.graph.knowledge_graph import KnowledgeGraph
 from langchain_memengine.graph.reading import Piece, TextReader, chunk_piece
 from langchain_memengine.storage import chunk_ids, graph_jobs, jobs
 from langchain_memengine.storage.chunk_ids import ReadableChunk
-from langchain_memengine.storage.database import Database, Transaction
+from langchain_memengine.storage.database import Database
 from langchain_memengine.storage.graph_jobs import MEMORIES, extract_job, sync_job
 from langchain_memengine.storage.graph_values import Evidence
 from langchain_memengine.storage.job_values import Effect, Job, JobContext
+from langchain_memengine.storage.transaction import Transaction
 
 logger = logging.getLogger(__name__)
 

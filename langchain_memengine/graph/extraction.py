@@ -6,7 +6,6 @@ did not answer: the next run asks for that alone.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from operator import add
@@ -38,6 +37,7 @@ from langchain_memengine.models.retrying import Retries
 from langchain_memengine.storage.graph_schema import MAX_EVIDENCE_CHARS
 from langchain_memengine.storage.graph_values import Evidence
 from langchain_memengine.text.chunking import chunk_markdown
+from langchain_memengine.text.digests import digest
 from langchain_memengine.text.sanitize import clean_text
 from langchain_memengine.types import (
     Actor,
@@ -230,4 +230,4 @@ def _short(reference: str | None) -> str | None:
 
 
 def _hash(text: str) -> str:
-    return hashlib.sha256(clean_text(text).encode()).hexdigest()
+    return digest(clean_text(text))

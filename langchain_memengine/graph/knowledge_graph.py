@@ -15,9 +15,9 @@ from langchain_memengine.graph.learning import GraphLearning
 from langchain_memengine.graph.paths import along, shortest_paths
 from langchain_memengine.retrieval import documents
 from langchain_memengine.retrieval.standing import told_until
-from langchain_memengine.storage import chunk_ids, graph, graph_reading
-from langchain_memengine.storage.database import Transaction
+from langchain_memengine.storage import chunk_ids, graph, graph_entities, graph_reading
 from langchain_memengine.storage.graph_values import Entity, GraphCounts, Relation, Subgraph
+from langchain_memengine.storage.transaction import Transaction
 from langchain_memengine.text.names import entity_key
 from langchain_memengine.text.sanitize import as_utc, clean_text
 from langchain_memengine.types import (
@@ -52,7 +52,7 @@ class KnowledgeGraph(GraphLearning):
         readable, wanted = self._readable(actor), clean_text(name)
         database, key, aside = self._synced(), entity_key(wanted), self._silenced()
         with database.read() as tx:
-            found = graph_reading.search_names(
+            found = graph_entities.search_names(
                 tx, wanted, partitions=readable, limit=limit, aside=aside
             )
         if found or not key or not self._names.enabled:
@@ -60,9 +60,9 @@ class KnowledgeGraph(GraphLearning):
         vector = self._names.embed([key])
         with database.read() as tx:
             (near,) = self._names.nearest(tx, vector)
-            called = graph_reading.ids_called(tx, near, partitions=readable, aside=aside)
+            called = graph_entities.ids_called(tx, near, partitions=readable, aside=aside)
             ids = list(dict.fromkeys(one for key in near for one in called.get(key, ())))[:limit]
-            known = graph_reading.entities(tx, ids, partitions=readable, aside=aside)
+            known = graph_entities.entities(tx, ids, partitions=readable, aside=aside)
         return [known[one] for one in ids]
 
     def neighbours(
@@ -120,19 +120,17 @@ class KnowledgeGraph(GraphLearning):
             NotFoundError: An entity is not there, as far as the actor may know.
         """
         readable, at, aside = self._readable(actor), self._at(as_of), self._silenced()
-        with self._synced().read() as tx:
+        database = self._synced()
 
-            def steps(ids: Sequence[str]) -> Sequence[Relation]:
+        def steps(ids: Sequence[str]) -> Sequence[Relation]:
+            # Whoever searches reads the state and then the graph: never the other way round.
+            with database.read() as tx:
                 found = graph_reading.around(tx, ids, 1, partitions=readable, at=at, aside=aside)
-                return self._standing(found.relations, aside, at)
+            return self._standing(found.relations, aside, at)
 
-            return shortest_paths(
-                _ids(tx, source, readable, aside),
-                _ids(tx, target, readable, aside),
-                steps,
-                max_hops=max_hops,
-                max_paths=max_paths,
-            )
+        with database.read() as tx:
+            starts, goals = (_ids(tx, one, readable, aside) for one in (source, target))
+        return shortest_paths(starts, goals, steps, max_hops=max_hops, max_paths=max_paths)
 
     def picture(self, subgraph: Subgraph, *, actor: Actor | None = None) -> GraphPicture:
         """Return a picture of a piece of the graph, with its memories for the hover."""
@@ -202,10 +200,12 @@ def _ids(tx: Transaction, name: str, readable: Sequence[str], aside: Collection[
         NotFoundError: There is none.
     """
     key = entity_key(clean_text(name))
-    found = graph_reading.ids_called(tx, [key], partitions=readable, aside=aside).get(key)
+    found = graph_entities.ids_called(tx, [key], partitions=readable, aside=aside).get(key)
     if found:
         return found
-    similar = graph_reading.search_names(tx, name, partitions=readable, limit=_SIMILAR, aside=aside)
+    similar = graph_entities.search_names(
+        tx, name, partitions=readable, limit=_SIMILAR, aside=aside
+    )
     advice = (
         f"Similar: {', '.join(one.name for one in similar)}."
         if similar

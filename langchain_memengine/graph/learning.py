@@ -11,12 +11,12 @@ from langchain_memengine.graph.following import GraphFollowing
 from langchain_memengine.graph.resolution import NameMerge, mentions, renamed, resolve
 from langchain_memengine.graph.triples import TripleLike, read_triples
 from langchain_memengine.retrieval import documents, visibility
-from langchain_memengine.storage import chunk_ids, graph, graph_reading
+from langchain_memengine.storage import chunk_ids, graph, graph_entities, graph_reading
 from langchain_memengine.storage.chunk_ids import ReferredChunk
 from langchain_memengine.storage.chunk_values import SHARED_PARTITION, partition_key
-from langchain_memengine.storage.database import Transaction
 from langchain_memengine.storage.graph_schema import MAX_EVIDENCE_CHARS
 from langchain_memengine.storage.graph_values import Entity, Evidence, Relation
+from langchain_memengine.storage.transaction import Transaction
 from langchain_memengine.text.names import entity_key
 from langchain_memengine.text.sanitize import clean_text
 from langchain_memengine.types import (
@@ -195,15 +195,15 @@ class GraphLearning(GraphFollowing):
         spoken = mentions(told.entities, told.relations)
         readable = _resolvable(told.evidence.partition)
         keys = {entity_key(name) for one in spoken.values() for name in (one.name, *one.aliases)}
-        called = graph_reading.ids_called(tx, sorted(keys), partitions=readable)
+        called = graph_entities.ids_called(tx, sorted(keys), partitions=readable)
         ids = sorted({one for some in called.values() for one in some})
-        known = graph_reading.entities(tx, ids, partitions=readable)
+        known = graph_entities.entities(tx, ids, partitions=readable)
         by_key = {key: [known[one] for one in some] for key, some in called.items()}
         meant = {one: resolve(entity, by_key) for one, entity in spoken.items()}
         if merge is not None:
             new = [one for one in meant.values() if one.id not in known]
             near = {
-                one.id: graph_reading.search_names(
+                one.id: graph_entities.search_names(
                     tx, _longest_word(one.name), partitions=readable, limit=_CANDIDATES
                 )
                 for one in new

@@ -14,7 +14,7 @@ from langchain_memengine.errors import JobError, MemEngineError, StorageError, S
 from langchain_memengine.jobs.lease import kept_alive
 from langchain_memengine.jobs.reports import JobOutcome, JobsReport
 from langchain_memengine.storage import job_rows, jobs, schedules
-from langchain_memengine.storage.database import Database, from_ms, to_ms
+from langchain_memengine.storage.database import Database
 from langchain_memengine.storage.job_values import (
     DEFAULT_BACK_OFF,
     BackOff,
@@ -23,6 +23,7 @@ from langchain_memengine.storage.job_values import (
     Job,
     JobContext,
 )
+from langchain_memengine.storage.times import from_ms, to_ms
 
 logger = logging.getLogger(__name__)
 

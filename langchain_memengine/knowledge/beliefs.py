@@ -19,7 +19,7 @@ from langchain_memengine.models.fact_prompts import Verdicts, beliefs_prompt
 from langchain_memengine.retrieval.current_records import all_known
 from langchain_memengine.retrieval.records import RecordKeeper, taken_over
 from langchain_memengine.storage import records
-from langchain_memengine.storage.database import Database, Transaction
+from langchain_memengine.storage.database import Database
 from langchain_memengine.storage.job_values import Effect, Job, JobContext
 from langchain_memengine.storage.record_values import (
     MemoryRecord,
@@ -27,6 +27,7 @@ from langchain_memengine.storage.record_values import (
     RevisionKind,
     Supersession,
 )
+from langchain_memengine.storage.transaction import Transaction
 from langchain_memengine.text.quoting import shared_share, text_key
 
 logger = logging.getLogger(__name__)

@@ -32,7 +32,7 @@ from langchain_memengine.storage import (
     revisions,
 )
 from langchain_memengine.storage.chunk_values import SHARED_PARTITION, StoredChunk
-from langchain_memengine.storage.database import Database, Transaction
+from langchain_memengine.storage.database import Database
 from langchain_memengine.storage.record_values import (
     Hiding,
     MemoryRecord,
@@ -41,6 +41,7 @@ from langchain_memengine.storage.record_values import (
     RevisionKind,
     Supersession,
 )
+from langchain_memengine.storage.transaction import Transaction
 from langchain_memengine.types import Progress
 from langchain_memengine.workspace.layout import DREAMS_FILE, LEGACY_MEMORY_FILE, MEMORY_FILE
 

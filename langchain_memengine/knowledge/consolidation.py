@@ -144,21 +144,24 @@ def _contained(distinct: Sequence[_Read]) -> tuple[list[Duplicate], int]:
     holders = _holders(distinct, {one for one in rarest if frequency[one] > 1})
     found, compared = [], 0
     for less, sentence in zip(distinct, rarest, strict=True):
-        best: tuple[float, tuple[int, datetime, str]] | None = None
-        for more in holders.get(sentence, ()):
-            if more is less or len(more.sentences) <= len(less.sentences):
-                continue
-            if more.passage.trust < less.passage.trust:
-                continue
-            compared += 1
-            if not says_all(more.sentences, less.sentences):
-                continue
-            share = similarity(more.sentences, less.sentences)
-            if share >= MIN_SIMILARITY and (best is None or (share, more.rank) > best):
-                best = share, more.rank
-        if best is not None:
-            found.append(Duplicate(less.passage.id, best[1][2], best[0], is_same=False))
+        longer = [more for more in holders.get(sentence, ()) if _may_hold(more, less)]
+        compared += len(longer)
+        shares = [
+            (similarity(more.sentences, less.sentences), more.rank)
+            for more in longer
+            if says_all(more.sentences, less.sentences)
+        ]
+        near = [one for one in shares if one[0] >= MIN_SIMILARITY]
+        if near:
+            share, (_, _, kept_id) = max(near)
+            found.append(Duplicate(less.passage.id, kept_id, share, is_same=False))
     return found, compared
+
+
+def _may_hold(more: _Read, less: _Read) -> bool:
+    """Return whether a passage is longer than another one, and trusted as far."""
+    is_longer = more is not less and len(more.sentences) > len(less.sentences)
+    return is_longer and more.passage.trust >= less.passage.trust
 
 
 def _holders(

@@ -23,11 +23,12 @@ from langchain_memengine.knowledge.new_experience import (
 from langchain_memengine.retrieval.recall import fence_nonce
 from langchain_memengine.shown import Shown
 from langchain_memengine.storage import experiences
-from langchain_memengine.storage.database import Database, Transaction
+from langchain_memengine.storage.database import Database
 from langchain_memengine.storage.experience_values import (
     Experience,
     ExperienceKind,
 )
+from langchain_memengine.storage.transaction import Transaction
 from langchain_memengine.text.sanitize import clean_text
 from langchain_memengine.text.words import WordSplitter
 from langchain_memengine.types import Actor

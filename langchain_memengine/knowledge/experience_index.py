@@ -18,8 +18,8 @@ from langchain_memengine.retrieval.growing import GrowingArray
 from langchain_memengine.retrieval.keyword_index import CorpusStatistics, Floats, KeywordIndex
 from langchain_memengine.retrieval.top import top
 from langchain_memengine.storage import experiences
-from langchain_memengine.storage.database import Transaction
 from langchain_memengine.storage.experience_values import EXPERIENCE_KINDS, IntentRow
+from langchain_memengine.storage.transaction import Transaction
 from langchain_memengine.text.words import WordSplitter
 
 Slots = NDArray[np.int64]

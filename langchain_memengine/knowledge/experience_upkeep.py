@@ -10,8 +10,9 @@ from langchain_memengine.errors import ConfigurationError, ScopeError
 from langchain_memengine.knowledge.experience_files import from_json, to_json
 from langchain_memengine.knowledge.new_experience import checked, require_name
 from langchain_memengine.storage import experiences
-from langchain_memengine.storage.database import Database, to_ms
+from langchain_memengine.storage.database import Database
 from langchain_memengine.storage.experience_values import ExperienceStats
+from langchain_memengine.storage.times import to_ms
 from langchain_memengine.text.sanitize import clean_text
 from langchain_memengine.types import Actor
 

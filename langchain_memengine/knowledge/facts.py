@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -22,7 +21,7 @@ from langchain_memengine.retrieval.current_records import all_known
 from langchain_memengine.retrieval.record_chunks import record_source
 from langchain_memengine.retrieval.records import RecordKeeper, suspected
 from langchain_memengine.storage import jobs
-from langchain_memengine.storage.database import Database, Transaction
+from langchain_memengine.storage.database import Database
 from langchain_memengine.storage.graph_jobs import extract_job
 from langchain_memengine.storage.job_values import Effect, Job, JobContext, NewJob
 from langchain_memengine.storage.record_values import (
@@ -31,6 +30,8 @@ from langchain_memengine.storage.record_values import (
     RecordFilter,
     RecordState,
 )
+from langchain_memengine.storage.transaction import Transaction
+from langchain_memengine.text.digests import digest
 from langchain_memengine.text.quoting import text_key
 
 logger = logging.getLogger(__name__)
@@ -45,11 +46,11 @@ def extraction_job(
     lines: OwnLines, *, owner: str, thread_id: str | None, commit_id: str | None
 ) -> NewJob:
     """Return the job that learns from a person's lines; the same lines are learnt from once."""
-    key = "\0".join((thread_id or "", commit_id or "", lines.key))
+    key = digest(thread_id or "", commit_id or "", lines.key)
     return NewJob(
         "fact_extract",
         lines.to_payload(),
-        dedupe_key=f"fact_extract:{hashlib.sha256(key.encode()).hexdigest()}",
+        dedupe_key=f"fact_extract:{key}",
         keeps_key=True,
         max_attempts=ATTEMPTS,
         owner=owner,

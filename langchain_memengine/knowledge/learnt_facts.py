@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -12,6 +11,7 @@ from langchain_memengine.knowledge.secrets import without_secrets
 from langchain_memengine.models.fact_prompts import USER, ExtractedFact
 from langchain_memengine.retrieval import visibility
 from langchain_memengine.storage.record_values import MemoryRecord, Place
+from langchain_memengine.text.digests import digest
 from langchain_memengine.text.quoting import is_quote, name_key, rests_on, text_key
 from langchain_memengine.text.sanitize import clean_text
 from langchain_memengine.text.uris import uri_part
@@ -124,7 +124,7 @@ def _record(fact: ExtractedFact, line: OwnLine, lesson: Lesson, *, number: int) 
         name_key(subject), name_key(relation), text_key(text),
     )  # fmt: skip
     return MemoryRecord(
-        id=hashlib.sha256("\0".join((FACT, *key)).encode()).hexdigest()[:32],
+        id=digest(FACT, *key)[:32],
         scope=scope,
         owner=owner,
         text=text,

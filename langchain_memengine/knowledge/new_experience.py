@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,6 +15,7 @@ from langchain_memengine.storage.experience_values import (
     Experience,
     ExperienceKind,
 )
+from langchain_memengine.text.digests import digest
 from langchain_memengine.text.sanitize import clean_metadata, clean_text
 
 MAX_NAME_CHARS = 255
@@ -142,4 +142,4 @@ def _identity(one: Experience) -> str:
         case _:
             content = [one.intent, one.solution]
     told = json.dumps([one.user, one.kind, *content], ensure_ascii=False, sort_keys=True)
-    return hashlib.sha256(told.encode()).hexdigest()[:32]
+    return digest(told)[:32]

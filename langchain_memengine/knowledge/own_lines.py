@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from langchain_memengine.errors import JobError
 from langchain_memengine.knowledge.secrets import without_secrets
+from langchain_memengine.text.digests import digest
 from langchain_memengine.text.quoting import own_words
 from langchain_memengine.text.sanitize import clean_text
 
@@ -47,7 +47,7 @@ class OwnLines:
     def key(self) -> str:
         """A hash of who said what: the same lines again have it too."""
         parts = [self.person, *(part for one in self.lines for part in (one.message_id, one.text))]
-        return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+        return digest(*parts)
 
     def to_payload(self) -> dict[str, Any]:
         """Return the values that a job carries."""

@@ -17,8 +17,9 @@ from langchain_memengine.knowledge.consolidation import Duplicate
 from langchain_memengine.knowledge.consolidation_report import Consolidated
 from langchain_memengine.knowledge.folding import folded
 from langchain_memengine.storage import hidden_chunks, records, revisions
-from langchain_memengine.storage.database import Transaction, from_ms, to_ms
 from langchain_memengine.storage.record_values import Revision
+from langchain_memengine.storage.times import from_ms, to_ms
+from langchain_memengine.storage.transaction import Transaction
 from langchain_memengine.text.sameness import sentences, similarity
 from langchain_memengine.workspace.layout import MEMORY_FILE
 

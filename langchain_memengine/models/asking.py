@@ -8,7 +8,7 @@ decides what follows.
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Mapping
+from collections.abc import Awaitable, Callable, Generator, Mapping
 from typing import Any, TypeVar
 
 from langchain_core.messages import BaseMessage
@@ -18,6 +18,8 @@ from langchain_memengine.errors import ChatModelError
 from langchain_memengine.models.failures import is_transient, status_of
 
 T = TypeVar("T")
+Question = TypeVar("Question")
+Answer = TypeVar("Answer")
 
 Prompt = list[BaseMessage]
 ChatModel = Runnable[Any, Any]
@@ -42,32 +44,52 @@ def answered(steps: Steps[T], model: ChatModel | None, config: RunnableConfig | 
 
     Without a model every prompt fails; steps that can do without yield none.
     """
-    try:
-        prompt = next(steps)
-        while True:
-            try:
-                reply = _reply_text(_invoke(model, prompt, config))
-            except ChatModelError as error:
-                prompt = steps.throw(error)
-            else:
-                prompt = steps.send(reply)
-    except StopIteration as end:
-        return end.value  # type: ignore[no-any-return]  # the generator's own type
+    return driven(steps, lambda prompt: _reply_text(_invoke(model, prompt, config)))
 
 
 async def aanswered(
     steps: Steps[T], model: ChatModel | None, config: RunnableConfig | None = None
 ) -> T:
     """Run steps to their end without blocking, see :func:`answered`."""
+
+    async def reply_to(prompt: Prompt) -> str:
+        return _reply_text(await _ainvoke(model, prompt, config))
+
+    return await adriven(steps, reply_to)
+
+
+def driven(steps: Generator[Question, Answer, T], ask: Callable[[Question], Answer]) -> T:
+    """Run steps to their end; what asking raises is thrown into them, unless a graph pauses."""
     try:
-        prompt = next(steps)
+        question = next(steps)
         while True:
             try:
-                reply = _reply_text(await _ainvoke(model, prompt, config))
-            except ChatModelError as error:
-                prompt = steps.throw(error)
+                answer = ask(question)
+            except Exception as error:
+                if is_interrupt(error):
+                    raise
+                question = steps.throw(error)
             else:
-                prompt = steps.send(reply)
+                question = steps.send(answer)
+    except StopIteration as end:
+        return end.value  # type: ignore[no-any-return]  # the generator's own type
+
+
+async def adriven(
+    steps: Generator[Question, Answer, T], ask: Callable[[Question], Awaitable[Answer]]
+) -> T:
+    """Run steps to their end without blocking, see :func:`driven`."""
+    try:
+        question = next(steps)
+        while True:
+            try:
+                answer = await ask(question)
+            except Exception as error:
+                if is_interrupt(error):
+                    raise
+                question = steps.throw(error)
+            else:
+                question = steps.send(answer)
     except StopIteration as end:
         return end.value  # type: ignore[no-any-return]  # the generator's own type
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from langchain_memengine.errors import ConfigurationError
+from langchain_memengine.models.failures import without_key
 
 if TYPE_CHECKING:
     from langchain_memengine.models.asking import ChatModel
@@ -65,7 +66,9 @@ def _openai(model: str) -> ChatModel:
     try:
         return ChatOpenAI(model=model, max_retries=0, timeout=REQUEST_TIMEOUT_SECONDS)
     except (OpenAIError, ValueError) as error:
-        raise _not_set_up("openai", model, "OPENAI_API_KEY") from error
+        raise without_key(
+            f"chat model 'openai:{model}'", "OPENAI_API_KEY", "a chat model"
+        ) from error
 
 
 def _google_genai(model: str) -> ChatModel:
@@ -74,20 +77,15 @@ def _google_genai(model: str) -> ChatModel:
     try:
         return ChatGoogleGenerativeAI(model=model, max_retries=1, timeout=REQUEST_TIMEOUT_SECONDS)
     except ValueError as error:
-        raise _not_set_up("google_genai", model, "GOOGLE_API_KEY") from error
+        raise without_key(
+            f"chat model 'google_genai:{model}'", "GOOGLE_API_KEY", "a chat model"
+        ) from error
 
 
 def _ollama(model: str) -> ChatModel:
     from langchain_ollama import ChatOllama
 
     return ChatOllama(model=model, client_kwargs={"timeout": REQUEST_TIMEOUT_SECONDS})
-
-
-def _not_set_up(provider: str, model: str, variable: str) -> ConfigurationError:
-    return ConfigurationError(
-        f"The chat model '{provider}:{model}' could not be set up. Set the environment variable "
-        f"{variable}, or pass a chat model made with a key."
-    )
 
 
 _BUILDERS: Mapping[str, Callable[[str], ChatModel]] = {

@@ -23,7 +23,7 @@ from langchain_core.utils.json_schema import dereference_refs
 from pydantic import BaseModel, ValidationError
 
 from langchain_memengine.errors import ChatModelError, ExtractionError
-from langchain_memengine.models.asking import ChatModel, Prompt, failure_of, is_interrupt
+from langchain_memengine.models.asking import ChatModel, Prompt, adriven, driven, failure_of
 from langchain_memengine.models.failures import status_of
 from langchain_memengine.models.reply_reading import (
     Shape,
@@ -129,37 +129,11 @@ class Extractor(Generic[Value]):
             ExtractionError: Its reply is not of the shape, and neither is the second one.
             ChatModelError: It failed or refused.
         """
-        asking = self._asking(prompt)
-        try:
-            model, question = next(asking)
-            while True:
-                try:
-                    answer = self._called(model, question, config)
-                except Exception as error:
-                    if is_interrupt(error):
-                        raise
-                    model, question = asking.throw(error)
-                else:
-                    model, question = asking.send(answer)
-        except StopIteration as end:
-            return end.value  # type: ignore[no-any-return]  # the generator's own type
+        return driven(self._asking(prompt), lambda call: self._called(*call, config))
 
     async def aask(self, prompt: Prompt, config: RunnableConfig | None = None) -> Value:
         """Return what the model answers without blocking, see :meth:`ask`."""
-        asking = self._asking(prompt)
-        try:
-            model, question = next(asking)
-            while True:
-                try:
-                    answer = await self._acalled(model, question, config)
-                except Exception as error:
-                    if is_interrupt(error):
-                        raise
-                    model, question = asking.throw(error)
-                else:
-                    model, question = asking.send(answer)
-        except StopIteration as end:
-            return end.value  # type: ignore[no-any-return]  # the generator's own type
+        return await adriven(self._asking(prompt), lambda call: self._acalled(*call, config))
 
     def _asking(self, prompt: Prompt) -> Generator[_Call, object, Value]:
         """Yield calls to make, be sent answers or thrown failures, and return the value."""

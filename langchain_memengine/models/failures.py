@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from urllib.parse import urlsplit, urlunsplit
 
-from langchain_memengine.errors import EmbeddingError
+from langchain_memengine.errors import ConfigurationError, EmbeddingError
 
 CLIENT_FAILURE, SERVER_FAILURE, END_OF_FAILURES = 400, 500, 600
 TRANSIENT_STATUSES = frozenset({408, 409, 429})
@@ -183,3 +183,17 @@ def _parsed_date(value: str) -> datetime | None:
         return parsedate_to_datetime(value).replace(tzinfo=UTC)  # HTTP has no other zone
     except (ValueError, OverflowError):
         return None
+
+
+def without_key(named: str, variable: str, instead: str) -> ConfigurationError:
+    """Return the error for a client that its package does not make without a key.
+
+    Args:
+        named: What was asked for, in words.
+        variable: Environment variable that the package reads the key from.
+        instead: What can be passed in its place.
+    """
+    return ConfigurationError(
+        f"The {named} could not be set up. Set the environment variable {variable}, or pass "
+        f"{instead} made with a key."
+    )

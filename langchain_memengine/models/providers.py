@@ -7,6 +7,7 @@ from typing import Any
 
 from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.models.embedding import Embedder, EmbeddingsLike
+from langchain_memengine.models.failures import without_key
 
 CHOICES = "local, local:wordllama, local:minilm, openai:MODEL, google_genai:MODEL, ollama:MODEL"
 REQUEST_TIMEOUT_SECONDS = 60.0
@@ -94,7 +95,9 @@ def _openai(model: str) -> EmbeddingsLike:
             request_timeout=REQUEST_TIMEOUT_SECONDS,
         )
     except (OpenAIError, ValueError) as error:
-        raise _not_set_up("openai", model, "OPENAI_API_KEY") from error
+        raise without_key(
+            f"embedder 'openai:{model}'", "OPENAI_API_KEY", "an Embeddings instance"
+        ) from error
 
 
 def _google_genai(model: str) -> EmbeddingsLike:
@@ -105,7 +108,9 @@ def _google_genai(model: str) -> EmbeddingsLike:
             model=model, client_args={"event_hooks": {"request": [_limit_time]}}
         )
     except ValueError as error:
-        raise _not_set_up("google_genai", model, "GOOGLE_API_KEY") from error
+        raise without_key(
+            f"embedder 'google_genai:{model}'", "GOOGLE_API_KEY", "an Embeddings instance"
+        ) from error
 
 
 def _limit_time(request: Any) -> None:
@@ -122,13 +127,6 @@ def _ollama(model: str) -> EmbeddingsLike:
     from langchain_ollama import OllamaEmbeddings
 
     return OllamaEmbeddings(model=model, client_kwargs={"timeout": REQUEST_TIMEOUT_SECONDS})
-
-
-def _not_set_up(provider: str, model: str, variable: str) -> ConfigurationError:
-    return ConfigurationError(
-        f"The embedder '{provider}:{model}' could not be set up. Set the environment variable "
-        f"{variable}, or pass an Embeddings instance made with a key."
-    )
 
 
 _BUILDERS: Mapping[str, Callable[[str], EmbeddingsLike]] = {

@@ -98,8 +98,10 @@ def json_in(text: str) -> Any:
             value, at = json.JSONDecoder(strict=False).raw_decode(text, found.start())
         except json.JSONDecodeError:
             return _broken_off(text[found.start() :])
-        except RecursionError:
-            raise UnreadableReplyError("it is nested too deeply") from None
+        except (RecursionError, ValueError):  # Python reads no number of thousands of digits
+            raise UnreadableReplyError(
+                "it is nested too deeply, or has too long a number"
+            ) from None
         if isinstance(value, dict) or any(isinstance(one, dict | list) for one in value):
             return value
         cited = value if cited is None else cited

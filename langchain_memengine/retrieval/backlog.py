@@ -10,8 +10,9 @@ from datetime import datetime
 from langchain_memengine.errors import EmbeddingModelChangedError, JobError
 from langchain_memengine.retrieval.embedding_cache import EmbeddingCache
 from langchain_memengine.storage import embeddings, job_rows, jobs
-from langchain_memengine.storage.database import Database, Transaction
+from langchain_memengine.storage.database import Database
 from langchain_memengine.storage.job_values import Effect, Job, JobContext, NewJob
+from langchain_memengine.storage.transaction import Transaction
 
 logger = logging.getLogger(__name__)
 

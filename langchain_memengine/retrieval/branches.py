@@ -23,8 +23,8 @@ from langchain_memengine.retrieval.view import View
 from langchain_memengine.storage import commit_chunks, commits, quarantines, supersessions
 from langchain_memengine.storage.change_counters import Counters
 from langchain_memengine.storage.commits import Parents
-from langchain_memengine.storage.database import Transaction
 from langchain_memengine.storage.record_values import Quarantine, Supersession
+from langchain_memengine.storage.transaction import Transaction
 from langchain_memengine.text.heads import ancestors, split_heads
 
 _KEPT = 32

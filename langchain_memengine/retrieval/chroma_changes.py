@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langchain_memengine.storage import chunks, embeddings
-from langchain_memengine.storage.database import Transaction
+from langchain_memengine.storage.transaction import Transaction
 
 
 class Built(NamedTuple):

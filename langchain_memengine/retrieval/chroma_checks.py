@@ -18,7 +18,8 @@ from langchain_memengine.retrieval.diagnosis import Examination, Finding
 from langchain_memengine.retrieval.embedding_cache import EmbeddingCache
 from langchain_memengine.retrieval.vector_index import SEQ, ChromaIndex
 from langchain_memengine.storage import embeddings, integrity
-from langchain_memengine.storage.database import Database, Transaction
+from langchain_memengine.storage.database import Database
+from langchain_memengine.storage.transaction import Transaction
 from langchain_memengine.text.counting import counted
 
 FloatArray = NDArray[np.float32]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from urllib.parse import urlsplit
 
 from langchain_memengine.config import MemEngineConfig
 from langchain_memengine.errors import ConfigurationError
+from langchain_memengine.text.digests import digest
 
 API_KEY_VARIABLE = "CHROMA_API_KEY"  # as Chroma's own client calls it
 """Environment variable with the key of a server that wants one; it is sent by https only."""
@@ -76,7 +76,7 @@ def legal_name(name: str) -> str:
 
 def hashed_name(*parts: str) -> str:
     """Return a legal name for any texts; others have another one."""
-    return f"memengine-{hashlib.sha256(chr(0).join(parts).encode()).hexdigest()[:40]}"
+    return f"memengine-{digest(*parts)[:40]}"
 
 
 def _address(url: str) -> tuple[str, int, bool]:

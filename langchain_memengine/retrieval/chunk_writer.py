@@ -6,7 +6,7 @@ themselves. An embedder that is down costs embeddings, never text.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
 
 from langchain_memengine.answers import IndexReport
@@ -17,7 +17,8 @@ from langchain_memengine.retrieval.sources import TextChunks
 from langchain_memengine.retrieval.tally import Tally
 from langchain_memengine.retrieval.traffic import Traffic
 from langchain_memengine.storage import chunks, embeddings
-from langchain_memengine.storage.database import Database, Transaction
+from langchain_memengine.storage.database import Database
+from langchain_memengine.storage.transaction import Transaction
 from langchain_memengine.text.tokens import estimate_tokens
 from langchain_memengine.types import Progress
 
@@ -70,6 +71,7 @@ class ChunkWriter:
     ) -> Callable[[Transaction], None]:
         """Embed chunks; return what stores them in the caller's transaction, see :meth:`store`."""
         unknown = self._unknown(new)
+        reused = {c.hash for pairs in new.values() for c, _ in pairs} - unknown.keys()
         tally.chunks += sum(map(len, new.values()))
         if self._embedding.enabled and tally.outage is None:
             tally.reused += sum(c.hash not in unknown for pairs in new.values() for c, _ in pairs)
@@ -78,10 +80,13 @@ class ChunkWriter:
         def change(tx: Transaction) -> None:
             chunks.replace_sources(tx, new, now=self._clock())
             if vectors:
-                embeddings.put(tx, vectors, self._embedding.verify(), touch=False)
-            if not self._embedding.enabled or len(vectors) < len(unknown):
+                # Other chunks of the same texts may have waited for them since an outage.
+                are_awaited = not self._embedding.is_complete(tx)
+                embeddings.put(tx, vectors, self._embedding.verify(), touch=are_awaited)
+            is_lacking = len(vectors) < len(unknown) or not self._are_embedded(tx, reused)
+            if is_lacking or not self._embedding.enabled:
                 self._embedding.mark_incomplete(tx)
-            if len(vectors) < len(unknown) and _may_pass(tally.outage):
+            if is_lacking and _may_pass(tally.outage):
                 self.backlog.queue(tx)
 
         return change
@@ -157,6 +162,14 @@ class ChunkWriter:
             model = self._embedding.model(tx)
             known = embeddings.known_hashes(tx, list(texts), model) if model else set()
         return {text_hash: text for text_hash, text in texts.items() if text_hash not in known}
+
+    def _are_embedded(self, tx: Transaction, text_hashes: Collection[str]) -> bool:
+        """Return whether texts that had a vector still do: others may forget meanwhile."""
+        if not self._embedding.enabled or not text_hashes:
+            return True
+        model = self._embedding.model(tx)
+        known = embeddings.known_hashes(tx, sorted(text_hashes), model) if model else ()
+        return len(known) == len(text_hashes)
 
     def _embed(self, texts: Mapping[str, str], tally: Tally) -> dict[str, FloatArray]:
         if not texts or tally.outage is not None:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from langchain_memengine.retrieval.branches import hidden_commits
 from langchain_memengine.retrieval.record_chunks import record_source
 from langchain_memengine.storage import quarantines, records, supersessions
-from langchain_memengine.storage.database import Transaction
 from langchain_memengine.storage.record_values import MemoryRecord, Place, RecordFilter
+from langchain_memengine.storage.transaction import Transaction
 
 _PAGE = 500
 

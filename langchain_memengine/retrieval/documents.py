@@ -13,12 +13,10 @@ from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.retrieval.sources import TextChunks
 from langchain_memengine.text.chunking import chunk_markdown
 from langchain_memengine.text.sanitize import as_utc, clean_metadata, clean_text
-from langchain_memengine.types import Provenance
+from langchain_memengine.types import MAX_THREAD_CHARS, Provenance
 
 EVENT_TIME_KEYS = ("event_at", "timestamp", "time", "created_at", "date")
 """Metadata keys that tell when something happened; the first with a date counts."""
-
-MAX_THREAD_CHARS = 255  # what the column holds on every database
 
 THREAD_KEYS = ("thread_id", "session_id", "session")
 """Metadata keys that tell which conversation a text belongs to; the first that is there counts."""

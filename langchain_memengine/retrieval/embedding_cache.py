@@ -14,7 +14,8 @@ from langchain_memengine.errors import EmbeddingError, EmbeddingModelChangedErro
 from langchain_memengine.models.embedding import Embedder
 from langchain_memengine.storage import embeddings
 from langchain_memengine.storage.change_counters import Counters
-from langchain_memengine.storage.database import Database, Transaction
+from langchain_memengine.storage.database import Database
+from langchain_memengine.storage.transaction import Transaction
 
 FloatArray = NDArray[np.float32]
 Progress = Callable[[int], None]

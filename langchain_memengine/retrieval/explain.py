@@ -16,7 +16,8 @@ from langchain_memengine.retrieval.query import Query, RankedView, Stopwatch
 from langchain_memengine.retrieval.search import Searcher
 from langchain_memengine.storage import chunks, hidden_chunks, quarantines, stored_chunks
 from langchain_memengine.storage.chunk_values import StoredChunk
-from langchain_memengine.storage.database import Database, Transaction
+from langchain_memengine.storage.database import Database
+from langchain_memengine.storage.transaction import Transaction
 from langchain_memengine.text.sanitize import clean_text
 from langchain_memengine.types import Filter
 
@@ -44,11 +45,13 @@ def explain(
         return Explanation(chunk_id, found=False, reason="The query asks for nothing.")
     vector, degraded = searcher.query_vector(query.text)
     named, _ = searcher.named(query, vector)
-    answer = searcher.search(query)
+    shown = searcher.search(query).hits
+    ids = {one.id for one in meant}
     with database.read() as tx:
         aside = quarantines.hidden_sources(tx)
         everything = searcher.rank(tx, query, vector, chunks.count(tx), Stopwatch(), named)
-        rank, hit = _standing(tx, query, everything, {one.id for one in meant})
+        found = next(((place, hit) for place, hit in enumerate(shown, 1) if hit.id in ids), None)
+        rank, hit = found or _standing(tx, query, everything, ids)
         if hit is not None:
             chunk_id = hit.id
             stored = next(one for one in meant if one.id == chunk_id)
@@ -56,24 +59,12 @@ def explain(
         is_valid = stored.num in stored_chunks.visible_by_num(
             tx, [stored.num], partitions=query.partitions, now=query.now
         )
-    found = next((found for found in answer.hits if found.id == chunk_id), None)
-    if found is not None:
-        reason = f"Found because {_reasons(found, everything.min_cosine)}"
-        return Explanation(chunk_id, found=True, reason=reason, rank=rank, hit=found)
-    unseen = None if is_valid else "It is not valid at this time (valid_from, expires_at)."
-    unseen = unseen or _why_hidden(stored, everything, aside)
-    if unseen is not None:
-        return Explanation(chunk_id, found=False, reason=unseen)
-    if stand_in is not None and _place(everything, stand_in.num) is not None:
-        reason = f"It is hidden: {stand_in.location}, which is ranked, says all it says."
-        return Explanation(chunk_id, found=False, reason=reason)
-    if hit is None:
-        place = _place(everything, stored.num)
-        reason = (
-            _why_no_candidate(query)
-            if place is None
-            else _why_no_hit(everything, query, place, degraded)
-        )
+    if found and hit:
+        reason = f"Found because {_reasons(hit, everything.min_cosine)}"
+        return Explanation(chunk_id, found=True, reason=reason, rank=rank, hit=hit)
+    unseen = _why_unseen(stored, stand_in, everything, aside, is_valid=is_valid)
+    if unseen is not None or hit is None:
+        reason = unseen or _why_unranked(stored.num, everything, query, degraded)
         return Explanation(chunk_id, found=False, reason=reason)
     wanted = f"the best {query.k} were" if query.k > 1 else "the best one was"
     speaks = _reasons(hit, everything.min_cosine)
@@ -100,13 +91,25 @@ def _at_place(tx: Transaction, query: Query, place: str) -> Sequence[StoredChunk
     return [chunk for chunk in found if chunk.location == place]
 
 
-def _why_hidden(stored: StoredChunk, everything: RankedView, aside: frozenset[str]) -> str | None:
+def _why_unseen(
+    stored: StoredChunk,
+    stand_in: StoredChunk | None,
+    everything: RankedView,
+    aside: frozenset[str],
+    *,
+    is_valid: bool,
+) -> str | None:
+    """Return what keeps a chunk from every answer of this kind; ``None`` if nothing does."""
+    if not is_valid:
+        return "It is not valid at this time (valid_from, expires_at)."
     if stored.source in aside:
         return "It is quarantined: an admin can release it."
     if stored.source in everything.hidden:
         return "It was superseded: another memory took its place."
     if stored.commit_id in everything.hidden:
         return "It was learnt on another branch of its conversation, or later than is asked for."
+    if stand_in is not None and _place(everything, stand_in.num) is not None:
+        return f"It is hidden: {stand_in.location}, which is ranked, says all it says."
     return None
 
 
@@ -155,6 +158,13 @@ def _reasons(hit: Hit, min_cosine: float) -> str:
     if names:
         remarks.append(f"The query names {' and '.join(names)}.")
     return " ".join([f"{' and '.join(reasons)}.", *remarks])
+
+
+def _why_unranked(num: int, everything: RankedView, query: Query, degraded: tuple[str, ...]) -> str:
+    place = _place(everything, num)
+    if place is None:
+        return _why_no_candidate(query)
+    return _why_no_hit(everything, query, place, degraded)
 
 
 def _why_no_candidate(query: Query) -> str:

@@ -8,8 +8,8 @@ from dataclasses import astuple
 from typing import Any, BinaryIO
 
 from langchain_memengine.retrieval.file_plan import PreparedFile
-from langchain_memengine.storage.database import from_ms, to_ms
 from langchain_memengine.storage.files import IndexedFile
+from langchain_memengine.storage.times import from_ms, to_ms
 from langchain_memengine.types import (
     Chunk,
     Provenance,

@@ -154,6 +154,14 @@ def prepare_file(
     return PreparedFile(stat.path, row, pieces)
 
 
+def count_plan(files: FilePlan, tally: Tally) -> None:
+    """Count what is known of files before any of them is opened."""
+    tally.unchanged += files.unchanged
+    tally.skipped += files.skipped
+    tally.failed += files.failed
+    tally.removed += len(files.gone)
+
+
 def count_file(file: PreparedFile, tally: Tally) -> None:
     """Count what became of a file; one that is gone does not count."""
     if file.row is None:

@@ -22,6 +22,11 @@ Condition = Callable[[Any], bool]
 _MISSING = object()
 
 
+def as_filter(given: Filter | Mapping[str, Any] | None) -> Filter:
+    """Return a filter as it was given; a plain mapping is one on metadata, none lets all pass."""
+    return given if isinstance(given, Filter) else Filter(metadata=given or {})
+
+
 class CodedColumn:
     """A column with few different values: a condition is evaluated once for each of them."""
 

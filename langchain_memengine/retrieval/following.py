@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 
 from langchain_memengine.retrieval.partition import Partition
 from langchain_memengine.storage.change_counters import Counters
-from langchain_memengine.storage.database import Transaction
+from langchain_memengine.storage.transaction import Transaction
 
 T = TypeVar("T")
 

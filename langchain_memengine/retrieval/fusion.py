@@ -123,21 +123,7 @@ def rank(
     context_rank = (
         np.zeros(len(candidates), np.int64) if around is None else competition_ranks(around)
     )
-    match ranking.method:
-        case "rrf":
-            fused = _reciprocal_ranks(candidates, context_rank, ranking)
-        case "blend":
-            fused = _evidence(
-                candidates.bm25, candidates.cosine, candidates, ranking, chance_cosine
-            )
-            if around is not None:
-                fused += ranking.context_weight * around
-            ranks = _reciprocal_ranks(candidates, context_rank, ranking)
-            fused += ranking.rank_weight * (ranking.rrf_k + 1) * ranks
-        case "rerank":
-            fused = _reranked(candidates, ranking)
-        case "similarity":
-            fused = _similarity(candidates)
+    fused = _by_method(candidates, context_rank, around, ranking, chance_cosine)
     graph_rank = np.zeros(len(candidates), np.int64)
     if candidates.graph is not None:
         graph_rank = competition_ranks(candidates.graph)
@@ -163,6 +149,29 @@ def rank(
         date_boost,
         graph_rank,
     )
+
+
+def _by_method(
+    candidates: Candidates,
+    context_rank: Ints,
+    around: Floats | None,
+    ranking: Ranking,
+    chance: float,
+) -> Floats:
+    """Return what the ranking's method makes of the keyword and vector legs and what is around."""
+    match ranking.method:
+        case "rrf":
+            return _reciprocal_ranks(candidates, context_rank, ranking)
+        case "blend":
+            fused = _evidence(candidates.bm25, candidates.cosine, candidates, ranking, chance)
+            if around is not None:
+                fused += ranking.context_weight * around
+            ranks = _reciprocal_ranks(candidates, context_rank, ranking)
+            return fused + ranking.rank_weight * (ranking.rrf_k + 1) * ranks
+        case "rerank":
+            return _reranked(candidates, ranking)
+        case "similarity":
+            return _similarity(candidates)
 
 
 def normalised(bm25: Floats) -> Floats:

@@ -21,10 +21,10 @@ from langchain_memengine.errors import EmbeddingError, StorageError
 from langchain_memengine.retrieval.fusion import Candidates
 from langchain_memengine.retrieval.graph_walk import Neighbourhood, concentration, visits
 from langchain_memengine.retrieval.name_index import NameIndex
-from langchain_memengine.storage import chunk_ids, graph_reading
-from langchain_memengine.storage.database import Transaction
+from langchain_memengine.storage import chunk_ids, graph_entities, graph_reading
 from langchain_memengine.storage.graph_statements import RelationRow
 from langchain_memengine.storage.lazy_database import LazyDatabase
+from langchain_memengine.storage.transaction import Transaction
 from langchain_memengine.text.names import keys_in, phrases_in
 
 Floats = NDArray[np.float64]
@@ -127,7 +127,7 @@ class GraphLeg:
         problems: tuple[str, ...] = ()
         try:
             with self._store.get().read() as tx:
-                called = graph_reading.ids_called(tx, keys, partitions=partitions)
+                called = graph_entities.ids_called(tx, keys, partitions=partitions)
             if by_vector:
                 called |= self._spelt_otherwise(text, called, partitions)
         except (StorageError, EmbeddingError) as error:
@@ -147,7 +147,7 @@ class GraphLeg:
         found: dict[str, list[str]] = {}
         with self._store.get().read() as tx:
             for near in self._names.nearest(tx, vectors):
-                visible = graph_reading.ids_called(tx, near, partitions=partitions)
+                visible = graph_entities.ids_called(tx, near, partitions=partitions)
                 key = next((key for key in near if key in visible), None)
                 if key is not None:
                     found[key] = visible[key]
@@ -193,11 +193,11 @@ class GraphLeg:
         self, tx: Transaction, state: Transaction, query: GraphQuery, evidence: Sequence[str]
     ) -> Neighbourhood:
         partitions = query.partitions
-        told = graph_reading.named_by(tx, evidence, partitions=partitions)
+        told = graph_entities.named_by(tx, evidence, partitions=partitions)
         starts = list(dict.fromkeys([*query.named, *told]))
         rows = self._rows(tx, state, query, starts)
         entities = dict.fromkeys([*starts, *(end for row in rows for end in row.ends)])
-        mentions = graph_reading.mentions(tx, list(entities), partitions=partitions)
+        mentions = graph_entities.mentions(tx, list(entities), partitions=partitions)
         names = {entity: key for entity, _, key in mentions}
         by_memory = dict.fromkeys((entity, one) for entity, one, _ in mentions)
         return Neighbourhood(rows, list(by_memory), names)

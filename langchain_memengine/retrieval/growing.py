@@ -13,10 +13,11 @@ class GrowingArray:
 
     Args:
         dtype: Type of the values.
+        shape: Of one value: ``(3,)`` for rows of three numbers.
     """
 
-    def __init__(self, dtype: DTypeLike) -> None:
-        self._room: NDArray[Any] = np.zeros(0, dtype)
+    def __init__(self, dtype: DTypeLike, shape: tuple[int, ...] = ()) -> None:
+        self._room: NDArray[Any] = np.zeros((0, *shape), dtype)
         self._size = 0
 
     @classmethod
@@ -37,7 +38,7 @@ class GrowingArray:
         return self._room[: self._size]
 
     def extend(self, values: NDArray[Any]) -> None:
-        """Append values of shape (n,)."""
+        """Append values of shape (n, ...)."""
         start = self._size
         self.grow_to(start + len(values))
         self._room[start : self._size] = values
@@ -45,8 +46,8 @@ class GrowingArray:
     def grow_to(self, size: int) -> None:
         """Append zeros until there are ``size`` values; never shrinks."""
         if size > len(self._room):
-            capacity = max(size, len(self._room) * 3 // 2 + 16)
-            room = np.zeros(capacity, self._room.dtype)
+            capacity = max(size, len(self._room) * 5 // 4 + 64)
+            room = np.zeros((capacity, *self._room.shape[1:]), self._room.dtype)
             room[: self._size] = self.values
             self._room = room
         self._size = max(size, self._size)

@@ -14,7 +14,7 @@ from langchain_memengine.retrieval.partition import Partition
 from langchain_memengine.retrieval.view import View
 from langchain_memengine.storage import hidden_chunks
 from langchain_memengine.storage.change_counters import Counters
-from langchain_memengine.storage.database import Transaction
+from langchain_memengine.storage.transaction import Transaction
 
 Pairs = NDArray[np.int64]
 Mask = NDArray[np.bool_]

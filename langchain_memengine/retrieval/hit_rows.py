@@ -12,7 +12,7 @@ from langchain_memengine.answers import Hit, Receipt
 from langchain_memengine.retrieval.query import Place, Query, RankedView
 from langchain_memengine.storage import stored_chunks
 from langchain_memengine.storage.chunk_values import StoredChunk
-from langchain_memengine.storage.database import Transaction
+from langchain_memengine.storage.transaction import Transaction
 
 
 def read_hits(tx: Transaction, query: Query, ranked: RankedView) -> Iterator[Hit]:

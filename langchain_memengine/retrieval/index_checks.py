@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from langchain_memengine.retrieval.diagnosis import Examination, Finding
 from langchain_memengine.retrieval.embedding_cache import EmbeddingCache
@@ -14,8 +15,10 @@ from langchain_memengine.retrieval.partitions import Partitions
 from langchain_memengine.retrieval.query import MAX_QUERY_CHARS
 from langchain_memengine.retrieval.search import MAX_QUERY_WORDS
 from langchain_memengine.retrieval.self_hits import SAME, spread
+from langchain_memengine.retrieval.vector_matrix import NO_COSINE, VectorMatrix
 from langchain_memengine.storage import embeddings, integrity
-from langchain_memengine.storage.database import Database, Transaction
+from langchain_memengine.storage.database import Database
+from langchain_memengine.storage.transaction import Transaction
 from langchain_memengine.text.counting import counted
 from langchain_memengine.text.words import WordSplitter
 
@@ -108,11 +111,16 @@ def _missed_by_vector(
     missed = []
     for num, vector in integrity.vectors(tx, sample, model).items():
         slots = partition.slots_of(np.asarray([num], np.int64))
-        if vector.any() and not (
-            len(slots) and partition.vectors.cosines_of(slots, vector)[0] > SAME
-        ):
+        if vector.any() and not (len(slots) and _finds(partition.vectors, slots, vector)):
             missed.append(num)
     return missed
+
+
+def _finds(vectors: VectorMatrix, slots: NDArray[np.int64], vector: NDArray[np.float32]) -> bool:
+    """Return whether a vector is in its slot, and is found in it or in another that has it too."""
+    own = vectors.cosines_of(slots, vector)[0]
+    nearest = vectors.cosines_of(vectors.nearest(vector, 1), vector).max(initial=NO_COSINE)
+    return bool(own > SAME and nearest >= own)
 
 
 def _rebuild(found: str, partitions: Partitions, keys: Sequence[str]) -> Finding:

@@ -18,6 +18,7 @@ from langchain_memengine.retrieval.file_plan import (
     SourcePlan,
     SyncPlan,
     count_file,
+    count_plan,
     gone_files,
     is_unchanged,
     plan_files,
@@ -28,9 +29,10 @@ from langchain_memengine.retrieval.sources import Source, TextChunks
 from langchain_memengine.retrieval.tally import Tally
 from langchain_memengine.retrieval.traffic import Traffic
 from langchain_memengine.storage import chunks, embeddings, files
-from langchain_memengine.storage.database import Database, Transaction
+from langchain_memengine.storage.database import Database
 from langchain_memengine.storage.files import IndexedFile
 from langchain_memengine.storage.job_values import Handler
+from langchain_memengine.storage.transaction import Transaction
 from langchain_memengine.types import Progress
 from langchain_memengine.workspace.files import FileStat
 
@@ -42,7 +44,7 @@ BATCH_CHUNKS = 512
 BUSY_BATCH_CHUNKS = 8
 """The same while there are searches: each of them may have to wait for a batch."""
 
-CUT_VERSION = 2
+CUT_VERSION = 3
 """Raised when the same text is cut into other chunks, so that files are indexed again."""
 
 _CUT = "chunking"
@@ -113,10 +115,7 @@ class Indexer:
         self._at_many += is_many
         try:
             for part in plan.parts:
-                tally.unchanged += part.files.unchanged
-                tally.skipped += part.files.skipped
-                tally.failed += part.files.failed
-                tally.removed += len(part.files.gone)
+                count_plan(part.files, tally)
                 if not dry_run:
                     self._remove(part.source, part.files.gone)
                 for batch in self._batches(part.source, part.files.stale, part.known, tally):

@@ -22,7 +22,7 @@ from langchain_memengine.retrieval.search import Searcher
 from langchain_memengine.retrieval.sources import TextChunks
 from langchain_memengine.storage import chunks, store_items
 from langchain_memengine.storage.chunk_values import partition_key
-from langchain_memengine.storage.database import Database, Transaction
+from langchain_memengine.storage.database import Database
 from langchain_memengine.storage.item_values import (
     Namespace,
     StoredItem,
@@ -30,6 +30,7 @@ from langchain_memengine.storage.item_values import (
     source_of,
     source_prefix,
 )
+from langchain_memengine.storage.transaction import Transaction
 from langchain_memengine.text.chunking import chunk_markdown
 from langchain_memengine.text.sanitize import clean_text
 from langchain_memengine.types import (

@@ -24,6 +24,13 @@ Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 
+SEARCHED_FROM = 16_000
+"""Chunks from which on the nearest are searched for; below, the product with all is as fast."""
+
+FILTERED_FROM = 4000
+"""The same where a filter leaves some of them out."""
+
+
 @dataclass(frozen=True, slots=True)
 class VectorLeg:
     """The answer of the vector leg.
@@ -140,24 +147,16 @@ def _total(each: Sequence[CorpusStatistics], terms: set[str]) -> CorpusStatistic
 
 def exact_leg(view: View, query: FloatArray, k: int, mask: Mask | None) -> VectorLeg:
     """Return the ``k`` nearest positions that pass the mask."""
-    cosines: FloatArray
-    if mask is None:
-        cosines = view.join([p.vectors.cosines(query) for p in view.partitions])
-        nearest = top(cosines, k, above=NO_COSINE)
-        return VectorLeg(nearest, lambda positions: cosines[positions], "exact")
-    masks = zip(view.partitions, view.split(mask), strict=True)
-    cosines = view.join([p.vectors.cosines_among(query, allowed) for p, allowed in masks])
-
-    def cosine_of(positions: Ints) -> FloatArray:
-        found: FloatArray = cosines[positions]
-        outside = ~mask[positions]  # what stands around a hit need not pass
-        if outside.any():
-            found[outside] = view.take(
-                positions[outside], lambda p, slots: p.vectors.cosines_of(slots, query)
-            )
-        return found
-
-    return VectorLeg(top(cosines, k, above=NO_COSINE), cosine_of, "exact")
+    if len(view) < (SEARCHED_FROM if mask is None else FILTERED_FROM):
+        cosines: FloatArray = view.join([p.vectors.cosines(query) for p in view.partitions])
+        shown = cosines if mask is None else np.where(mask, cosines, np.float32(NO_COSINE))
+        return VectorLeg(top(shown, k, above=NO_COSINE), lambda p: cosines[p], "exact")
+    masks = [None] * len(view.partitions) if mask is None else view.split(mask)
+    found = [
+        view.positions_of(number, partition.vectors.nearest(query, k, allowed))
+        for number, (partition, allowed) in enumerate(zip(view.partitions, masks, strict=True))
+    ]
+    return _nearest_of(view, query, k, np.concatenate(found), "exact")
 
 
 def chroma_leg(
@@ -172,6 +171,20 @@ def chroma_leg(
         nearest: Chunk numbers that Chroma found, one array a partition.
         mask: Positions that may be returned; ``None`` is all.
     """
+    found = [
+        view.positions_of(number, partition.slots_of(nums))
+        for number, (partition, nums) in enumerate(zip(view.partitions, nearest, strict=True))
+    ]
+    positions = np.concatenate(found)
+    if mask is not None:
+        positions = positions[mask[positions]]
+    return _nearest_of(view, query, k, positions, "chroma")
+
+
+def _nearest_of(
+    view: View, query: FloatArray, k: int, positions: Ints, path: VectorPath
+) -> VectorLeg:
+    """Return the nearest of some positions, ties in order."""
 
     def cosine_of(positions: Ints) -> FloatArray:
         found: FloatArray = view.take(
@@ -179,14 +192,8 @@ def chroma_leg(
         )
         return found
 
-    found = [
-        view.positions_of(number, partition.slots_of(nums))
-        for number, (partition, nums) in enumerate(zip(view.partitions, nearest, strict=True))
-    ]
-    positions = np.sort(np.concatenate(found))
-    if mask is not None:
-        positions = positions[mask[positions]]
-    return VectorLeg(positions[top(cosine_of(positions), k, above=NO_COSINE)], cosine_of, "chroma")
+    positions = np.sort(positions)
+    return VectorLeg(positions[top(cosine_of(positions), k, above=NO_COSINE)], cosine_of, path)
 
 
 def candidates(
@@ -212,17 +219,17 @@ def candidates(
     bm25 = keyword.scores
     by_keyword = top(bm25 if mask is None else np.where(mask, bm25, 0.0), fetch_k, above=0.0)
     by_vector = vector.positions if vector else np.zeros(0, np.int64)
-    cosines = vector.cosine_of(by_vector) if vector else np.zeros(0, np.float32)
     positions = _union(len(view), by_keyword, by_vector)
     if graph is not None:
         positions = np.union1d(positions, graph.positions)
+    cosine = _cosines(vector, positions)
     return (
         Candidates(
             nums=view.take(positions, lambda p, slots: p.nums[slots]),
             keyword_rank=_ranks(positions, by_keyword, bm25[by_keyword]),
             bm25=bm25[positions],
-            vector_rank=_ranks(positions, by_vector, cosines),
-            cosine=_cosines(vector, positions),
+            vector_rank=_ranks(positions, by_vector, cosine[positions.searchsorted(by_vector)]),
+            cosine=cosine,
             age_days=view.take(positions, lambda p, slots: p.age_days(slots, now_ms)),
             accesses=view.take(positions, lambda p, slots: p.accesses[slots]),
             context=_context(view, keyword, vector, positions),

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from langchain_memengine.retrieval.fusion import Candidates, Mentions
 from langchain_memengine.retrieval.query import Query
 from langchain_memengine.retrieval.view import View
-from langchain_memengine.storage.database import to_ms
+from langchain_memengine.storage.times import to_ms
 from langchain_memengine.text.dates import Period, periods_named
 
 Ints = NDArray[np.int64]

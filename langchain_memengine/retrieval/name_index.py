@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from langchain_memengine.retrieval.embedding_cache import EmbeddingCache
 from langchain_memengine.storage import graph_vectors
-from langchain_memengine.storage.database import Transaction
 from langchain_memengine.storage.lazy_database import LazyDatabase
+from langchain_memengine.storage.transaction import Transaction
 
 FloatArray = NDArray[np.float32]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 
 from langchain_memengine.text.erasing import Erasure
 from langchain_memengine.workspace.files import UnreadableFileError
@@ -20,6 +21,7 @@ from langchain_memengine.workspace.layout import (
     slug,
 )
 from langchain_memengine.workspace.notes import Notes
+from langchain_memengine.workspace.renderings import without_entries
 
 _WRITTEN_FILES = frozenset({MEMORY_FILE, LEGACY_MEMORY_FILE, DREAMS_FILE})
 _WRITTEN_FOLDERS = frozenset({DAILY_DIR, TASKS_DIR})
@@ -85,7 +87,11 @@ def remove_notes(notes: Notes, names: Collection[str]) -> Erased:
 
 
 def erase_notes(
-    notes: Notes, owners: Collection[str] | None, words: Erasure, spoken: Mapping[str, Erasure]
+    notes: Notes,
+    owners: Collection[str] | None,
+    words: Erasure,
+    spoken: Mapping[str, Erasure],
+    records: Collection[str],
 ) -> Erased:
     """Take forgotten words out of the notes of these owners.
 
@@ -94,6 +100,7 @@ def erase_notes(
         owners: Whose, ``""`` is everyone's; ``None`` is everybody's.
         words: What is forgotten.
         spoken: That, and the whole messages that are, by conversation; for its transcripts.
+        records: What is forgotten with all that entries show of it: ids of records and commits.
 
     Raises:
         StorageError: One cannot be written.
@@ -108,14 +115,19 @@ def erase_notes(
         except UnreadableFileError:
             unread.append(name)
             continue
-        if erasure.erase(text) == text:
+        erased = partial(_erased, erasure=erasure, records=records)
+        if erased(text) == text:
             continue
         if is_transcript or _is_written_here(name):
-            notes.update(name, erasure.erase)
+            notes.update(name, erased)
             changed.append(name)
         else:
             left.append(name)
     return Erased(changed=tuple(changed), left=tuple(left), unread=tuple(unread))
+
+
+def _erased(text: str, *, erasure: Erasure, records: Collection[str]) -> str:
+    return erasure.erase(without_entries(text, records))
 
 
 def _is_written_here(name: str) -> bool:

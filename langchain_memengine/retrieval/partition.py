@@ -25,7 +25,7 @@ from langchain_memengine.retrieval.vector_matrix import Unrelated, VectorMatrix
 from langchain_memengine.storage import access, chunks, embeddings
 from langchain_memengine.storage.change_counters import Counters
 from langchain_memengine.storage.chunk_values import FilterRow, IndexRow
-from langchain_memengine.storage.database import Transaction
+from langchain_memengine.storage.transaction import Transaction
 from langchain_memengine.types import Filter
 
 Splitter = Callable[[str], list[str]]

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 
 from langchain_memengine.retrieval.partition import Partition, Splitter
-from langchain_memengine.retrieval.snapshot import Snapshots
+from langchain_memengine.retrieval.snapshot_keeping import Snapshots
 from langchain_memengine.retrieval.view import View
 from langchain_memengine.storage.change_counters import Counters
-from langchain_memengine.storage.database import Transaction
+from langchain_memengine.storage.transaction import Transaction
 
 _MAX_PARTITIONS = 64
 

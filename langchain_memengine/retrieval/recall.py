@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
 from langchain_memengine.answers import Hit
 from langchain_memengine.shown import Shown
+from langchain_memengine.text.digests import digest
 from langchain_memengine.text.fencing import defused
 from langchain_memengine.types import Trust
 
@@ -93,8 +93,7 @@ def fenced(title: str, pieces: Sequence[Remembered], *, nonce: str) -> str:
 
 def fence_nonce(secret: str, thread_id: str | None) -> str:
     """Return the nonce of a thread: always the same, and unknown to the author of a text."""
-    seed = f"{secret}\0{thread_id or ''}"
-    return hashlib.sha256(seed.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    return digest(secret, thread_id or "")[:12]
 
 
 def capped(text: str, max_chars: int) -> str:

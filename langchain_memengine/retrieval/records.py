@@ -22,7 +22,7 @@ from langchain_memengine.storage import (
     revisions,
     supersessions,
 )
-from langchain_memengine.storage.database import Database, Transaction
+from langchain_memengine.storage.database import Database
 from langchain_memengine.storage.job_values import Effect
 from langchain_memengine.storage.record_values import (
     MemoryRecord,
@@ -32,6 +32,7 @@ from langchain_memengine.storage.record_values import (
     RevisionKind,
     Supersession,
 )
+from langchain_memengine.storage.transaction import Transaction
 from langchain_memengine.text.suspicion import suspicion
 
 _ATTEMPTS = 5

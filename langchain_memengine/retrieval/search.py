@@ -27,13 +27,15 @@ from langchain_memengine.retrieval.query import (
     Vantage,
 )
 from langchain_memengine.retrieval.separation import trusting
-from langchain_memengine.retrieval.sight import Sight
+from langchain_memengine.retrieval.sight import Seen, Sight
 from langchain_memengine.retrieval.staleness import KnownCounters
 from langchain_memengine.retrieval.vector_index import ChromaIndex
 from langchain_memengine.retrieval.vector_search import VectorSearch
 from langchain_memengine.retrieval.view import View
 from langchain_memengine.storage.change_counters import Counters
-from langchain_memengine.storage.database import Database, Transaction, to_ms
+from langchain_memengine.storage.database import Database
+from langchain_memengine.storage.times import to_ms
+from langchain_memengine.storage.transaction import Transaction
 from langchain_memengine.text.words import WordSplitter
 
 Ints = NDArray[np.int64]
@@ -155,7 +157,7 @@ class Searcher:
                 leg, problems = self._vectors.leg(view, vector, model, fetch_k, seen)
                 degraded += problems
             watch.lap("vector")
-            ranking = trusting(query.ranking, view, leg)
+            ranking = trusting(query.ranking, view, leg, vector)
             min_cosine = self._min_cosine(view, query)
 
             def fused(graph: legs.GraphScores | None = None) -> tuple[Candidates, Ints, Ranked]:
@@ -169,17 +171,8 @@ class Searcher:
             found, positions, ranked = fused()
             if query.graph_hops and self._graph is not None:
                 near = nearness(found, ranked.order, ranked.fused, view.unrelated.average)
-                start = GraphQuery(
-                    query.tail,
-                    query.graph_hops,
-                    query.partitions,
-                    query.now,
-                    named,
-                    len(view),
-                    legs.outside(view, seen.known),
-                )
                 try:
-                    led_to = self._graph.scores(tx, start, near)
+                    led_to = self._graph.scores(tx, _start(view, seen, query, named), near)
                 except StorageError as error:
                     degraded.append(f"graph: {error}")
                 else:
@@ -208,6 +201,19 @@ class Searcher:
     def _min_cosine(self, view: View, query: Query) -> float:
         floor = self._config.min_cosine if query.min_cosine is None else query.min_cosine
         return view.unrelated.rarely_over if floor is None else floor
+
+
+def _start(view: View, seen: Seen, query: Query, named: tuple[str, ...]) -> GraphQuery:
+    """Return what the graph is asked for a query that names these entities."""
+    return GraphQuery(
+        query.tail,
+        query.graph_hops,
+        query.partitions,
+        query.now,
+        named,
+        len(view),
+        legs.outside(view, seen.known),
+    )
 
 
 def _fused(view: View, found: Candidates, ranking: Ranking, min_cosine: float) -> Ranked:

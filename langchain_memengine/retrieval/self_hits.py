@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langchain_memengine.storage import integrity
-from langchain_memengine.storage.database import Transaction
+from langchain_memengine.storage.transaction import Transaction
 
 FloatArray = NDArray[np.float32]
 

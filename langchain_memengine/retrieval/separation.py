@@ -16,15 +16,17 @@ _ROUNDING = 1e-12  # variance of cosines that differ by single-precision roundin
 _AT_MOST = 2.0  # times the ranking's own weight
 
 
-def trusting(ranking: Ranking, view: View, vector: VectorLeg | None) -> Ranking:
+def trusting(
+    ranking: Ranking, view: View, vector: VectorLeg | None, query: NDArray[np.float32] | None
+) -> Ranking:
     """Return the ranking with the weight that the vector leg deserves for this query.
 
     ``vector_weight`` rises by the share ``vector_gain`` for each standard deviation that the
     nearest text stands out by, and doubles at most.
     """
-    if vector is None or not ranking.vector_gain or not len(vector.positions):
+    if vector is None or query is None or not ranking.vector_gain or not len(vector.positions):
         return ranking
-    sample = vector.cosine_of(view.vector_sample).astype(np.float64)
+    sample = np.vecdot(view.vector_sample, query).astype(np.float64)
     best = float(vector.cosine_of(vector.positions[:1])[0])
     beyond = separation(best, sample, view.vectors)
     if beyond <= 0:

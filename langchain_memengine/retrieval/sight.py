@@ -11,7 +11,8 @@ from langchain_memengine.retrieval.query import Query
 from langchain_memengine.retrieval.validity import Validity
 from langchain_memengine.retrieval.view import View
 from langchain_memengine.storage.change_counters import Counters
-from langchain_memengine.storage.database import Transaction, to_ms
+from langchain_memengine.storage.times import to_ms
+from langchain_memengine.storage.transaction import Transaction
 from langchain_memengine.types import Filter
 
 

@@ -15,35 +15,28 @@ everything here can be derived from SQL.
 
 from __future__ import annotations
 
-import hashlib
 import logging
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 from uuid import uuid4
 
 from pydantic import BaseModel, ConfigDict
 
-from langchain_memengine.errors import StorageError
 from langchain_memengine.retrieval import array_files
 from langchain_memengine.retrieval.derived_files import remove
 from langchain_memengine.retrieval.partition import Partition, Standing
 from langchain_memengine.storage.change_counters import Counters
+from langchain_memengine.text.digests import digest
 from langchain_memengine.workspace.durable import make_folder, sync_folder
 from langchain_memengine.workspace.files import write_atomic
 
 logger = logging.getLogger(__name__)
 
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 """Raised with every change of the files' meaning, so that older ones are built again."""
 
-MIN_CHUNKS = 500
-"""Smaller partitions are built from SQL as fast as they are loaded."""
-
-_MIN_LIVING = 0.5  # share of the slots; below, building again is better: it leaves no empty slot
-_MAX_DRIFT = 0.01  # share of the slots that may change until writing everything again pays
 _MANIFEST = "manifest.json"
 _SLOT_ARRAYS = (
     "event_days",
@@ -107,7 +100,7 @@ class _Manifest(BaseModel):
 
 def folder_of(folder: Path, key: str) -> Path:
     """Return the folder of a partition below the folder of all snapshots."""
-    return folder / hashlib.sha256(key.encode()).hexdigest()
+    return folder / digest(key)
 
 
 def save(partition: Partition, folder: Path, origin: Origin) -> None:
@@ -195,103 +188,6 @@ def unlisted(folder: Path) -> list[Path]:
     return [path for path in folder.glob("*/*") if path.is_dir() and path not in listed]
 
 
-class _Extent(NamedTuple):
-    """How much a partition holds; what tells whether it changed enough to be written."""
-
-    slots: int
-    documents: int
-    vectors: int
-    model: str | None
-
-    @classmethod
-    def of(cls, partition: Partition) -> _Extent:
-        return cls(
-            len(partition.nums),
-            partition.keyword.corpus_size,
-            len(partition.vectors),
-            partition.standing.model,
-        )
-
-    @property
-    def is_worthwhile(self) -> bool:
-        return self.documents >= max(MIN_CHUNKS, _MIN_LIVING * self.slots)
-
-    def is_near(self, kept: _Extent) -> bool:
-        """Return whether following the database from ``kept`` costs less than writing this."""
-        drift = abs(self.slots - kept.slots) + abs(self.documents - kept.documents)
-        if self.model is not None:  # a search without an embedder needs no vectors, the next may
-            if self.model != kept.model:
-                return False
-            drift += abs(self.vectors - kept.vectors)
-        return drift <= _MAX_DRIFT * kept.slots
-
-
-class Snapshots:
-    """The snapshots of one store.
-
-    Args:
-        folder: Where they are; made when the first one is written.
-        origin: What they are made from.
-        writes: Whether this process holds the lock on the derived files. Without it, snapshots
-            are only read.
-    """
-
-    def __init__(self, folder: Path, origin: Origin, *, writes: bool) -> None:
-        self._folder = folder
-        self._origin = origin
-        self._writes = writes
-        self._kept: dict[str, _Extent] = {}
-
-    def write_from_now_on(self, origin: Origin) -> None:
-        """Begin to write, after the lock was taken over.
-
-        Args:
-            origin: What snapshots are made from, which may be another one by now.
-        """
-        self._origin = origin
-        self._writes = True
-        self._kept.clear()  # the process before may have written or removed any since
-
-    def load(self, empty: Partition, counters: Counters) -> Partition | None:
-        """Fill a partition from its snapshot, see :func:`load`."""
-        partition = load(self._folder, empty, self._origin, counters)
-        if partition is not None:
-            self._kept[partition.key] = _Extent.of(partition)
-        return partition
-
-    def discard(self, key: str) -> None:
-        """Remove the snapshot of a partition, also that of the process that maintains them."""
-        remove(folder_of(self._folder, key))
-        self._kept.pop(key, None)
-
-    def save(self, partition: Partition) -> None:
-        """Write a partition if this process may and the snapshot on disk is far from it.
-
-        A snapshot of a partition that became too small, or mostly empty, is removed. A failure is
-        logged: the snapshot before stays, and the database has everything.
-        """
-        if not self._writes:
-            return
-        extent = _Extent.of(partition)
-        kept = self._kept.get(partition.key)
-        if not extent.is_worthwhile:
-            self.discard(partition.key)
-            return
-        if kept is not None and extent.is_near(kept):
-            return
-        try:
-            save(partition, self._folder, self._origin)
-        except (OSError, StorageError) as error:
-            logger.warning(
-                "The index of partition %r was not saved: %s. The next start builds or updates it "
-                "from the database.",
-                partition.key,
-                error,
-            )
-        else:
-            self._kept[partition.key] = extent
-
-
 def _manifests(folder: Path) -> Iterator[tuple[Path, _Manifest]]:
     for path in folder.glob(f"*/{_MANIFEST}"):
         with suppress(OSError, ValueError):  # one that is damaged is not used anyway
@@ -313,6 +209,8 @@ def _require_consistent(arrays: array_files.Arrays, texts: array_files.Texts) ->
     lengths = dict.fromkeys(_SLOT_ARRAYS, slots)
     lengths |= {"posting_starts": terms + 1, "frequencies": terms}
     lengths["posting_slots"] = lengths["posting_counts"] = int(arrays["posting_starts"][-1])
+    if "matrix" in arrays:
+        lengths |= dict.fromkeys(("matrix", "codes", "scales", "errors"), slots)
     wrong = [name for name, length in lengths.items() if len(arrays[name]) != length]
-    if wrong or ("matrix" in arrays and len(arrays["matrix"]) != slots):
-        raise ValueError(f"lengths do not fit together: {', '.join(wrong) or 'matrix'}")
+    if wrong:
+        raise ValueError(f"lengths do not fit together: {', '.join(wrong)}")

@@ -151,7 +151,11 @@ def chunks_of_file(
     metadata = {**values, **{key: value for key, value in named.items() if value}}
     written_at = document_date(values) or _from_ns(file.mtime_ns)
     pieces = chunk_markdown(
-        text, chunk_tokens, overlap_tokens, source=source_uri(workspace_id, file.path)
+        text,
+        chunk_tokens,
+        overlap_tokens,
+        source=source_uri(workspace_id, file.path),
+        skip_front_matter=True,
     )
     return [
         (

@@ -3,9 +3,27 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from langchain_memengine.storage.change_counters import Counters
-from langchain_memengine.storage.database import Database, Transaction
+from langchain_memengine.storage.database import Database
+from langchain_memengine.storage.transaction import Transaction
+
+
+class _Known(NamedTuple):
+    """Counters, as a view showed them.
+
+    Attributes:
+        at: The time then.
+        began: When that view began, as the database counts.
+        asked: When it was asked, in the same way.
+        counters: What it answered.
+    """
+
+    at: datetime
+    began: int
+    asked: int
+    counters: Counters
 
 
 class KnownCounters:
@@ -23,10 +41,10 @@ class KnownCounters:
         """
         self._database = database
         self._longest = timedelta(seconds=max_staleness_seconds)
-        self._known: tuple[datetime, int, Counters] | None = None
+        self._known: _Known | None = None
 
     def at(self, tx: Transaction, now: datetime | None) -> Counters:
-        """Return counters that are recent enough.
+        """Return counters that are recent enough, and never ahead of what a view shows.
 
         Args:
             tx: A view of the database.
@@ -34,11 +52,14 @@ class KnownCounters:
         """
         if now is None or not self._longest:
             return tx.counters()
-        writes = self._database.writes
-        if self._known is not None:
-            asked_at, writes_then, counters = self._known
-            if writes == writes_then and asked_at <= now < asked_at + self._longest:
-                return counters
+        known = self._known
+        if (
+            known is not None
+            and known.asked < tx.began  # an older view does not show what they count
+            and known.began > self._database.wrote_at
+            and known.at <= now < known.at + self._longest
+        ):
+            return known.counters
         counters = tx.counters()
-        self._known = now, writes, counters
+        self._known = _Known(now, tx.began, self._database.moment(), counters)
         return counters

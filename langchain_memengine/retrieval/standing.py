@@ -8,8 +8,8 @@ from datetime import datetime
 from langchain_memengine.retrieval.branches import abandoned_commits, hidden_commits
 from langchain_memengine.retrieval.record_chunks import record_id, record_source
 from langchain_memengine.storage import chunk_ids, commit_chunks, revisions, supersessions
-from langchain_memengine.storage.database import Transaction
 from langchain_memengine.storage.record_values import Supersession
+from langchain_memengine.storage.transaction import Transaction
 
 
 def silenced(tx: Transaction) -> frozenset[str]:
@@ -88,3 +88,19 @@ def _ends(
                 ends.append(new.at)
         seen.add(one)
     return ends
+
+
+def successors(tx: Transaction, record: str) -> frozenset[str]:
+    """Return the records that took the place of one, and of those in turn, on the newest branches.
+
+    What is quarantined is among them: it takes their place again once it is released.
+    """
+    found: set[str] = set()
+    fresh = {record}
+    while fresh:
+        over = supersessions.of_records(tx, fresh)
+        made = [one.commit_id for one in over if one.commit_id is not None]
+        hidden = hidden_commits(tx, made)
+        fresh = {one.new_id for one in over if one.commit_id not in hidden} - found
+        found |= fresh
+    return frozenset(found)

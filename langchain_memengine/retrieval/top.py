@@ -19,14 +19,14 @@ def top(scores: NDArray[Any], k: int, *, above: float) -> NDArray[np.int64]:
         k: How many, at least 1.
         above: Scores up to this are left out.
     """
-    least = _threshold(scores, k)
+    least = not_above_best(scores, k)
     (candidates,) = (scores >= least if least > above else scores > above).nonzero()
     order = (-scores[candidates]).argsort(kind="stable")[:k]
     return candidates[order].astype(np.int64, copy=False)
 
 
-def _threshold(scores: NDArray[Any], k: int) -> float:
-    """Return a lower bound of the k-th highest score, close to it.
+def not_above_best(scores: NDArray[Any], k: int) -> float:
+    """Return a lower bound of the k-th highest score, close to it; minus infinity for up to k.
 
     The maxima of blocks are scores themselves, so the k-th highest of them is no higher than the
     k-th highest score. Finding it reads the scores once and sorts few of them. A block is every

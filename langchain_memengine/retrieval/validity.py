@@ -10,7 +10,7 @@ from langchain_memengine.retrieval.partition import Partition
 from langchain_memengine.retrieval.view import View
 from langchain_memengine.storage import commit_chunks
 from langchain_memengine.storage.change_counters import Counters
-from langchain_memengine.storage.database import Transaction
+from langchain_memengine.storage.transaction import Transaction
 
 _ALWAYS = -(2**63)
 _NEVER = 2**63 - 1

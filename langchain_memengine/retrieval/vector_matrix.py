@@ -3,7 +3,8 @@
 Cosines are dot products row by row: they read the matrix once, from beginning to end, at the speed
 of the memory, and a row's cosine is the same to its last digit wherever it stands. They stay on one
 thread, too; a product of matrices takes one for each processor, and then waits for processors that
-other programs hold.
+other programs hold. Where many are searched for the nearest, quantized vectors say which of them
+need a product at all.
 """
 
 from __future__ import annotations
@@ -15,15 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langchain_memengine.retrieval.growing import GrowingArray
+from langchain_memengine.retrieval.quantized import QuantizedVectors
+from langchain_memengine.retrieval.top import top
 
 FloatArray = NDArray[np.float32]
 
 NO_COSINE = -2.0
 """Stands for "no embedding" in arrays of cosines: below every cosine."""
-
-_FEW = 0.15
-"""Share of the slots up to which the vectors of some are picked out: to read all in order is faster
-above."""
 
 _PICKED = 256
 """Vectors that are picked out at a time: so many stay in the processor's cache."""
@@ -48,31 +47,28 @@ class VectorMatrix:
     """Normalised vectors of the documents in the slots of a partition.
 
     Slots without a vector are allowed: their embedding is still to come, or could not be made.
-
-    Attributes:
-        copies: How often the vectors that a mask lets pass were put side by side.
     """
 
     def __init__(self) -> None:
-        self.copies = 0
-        self._room: FloatArray | None = None  # shape (capacity, dimension)
         self._present = GrowingArray(np.bool_)
-        self._asked: NDArray[np.int64] | None = None  # slots of the mask before
-        self._copy: FloatArray | None = None  # of their vectors
+        self._vectors: GrowingArray | None = None  # shape (slots, dimension)
+        self._quantized = QuantizedVectors(0)
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
         """Return the matrix that :meth:`to_arrays` described, over the same arrays."""
         matrix = cls()
-        matrix._room = arrays.get("matrix")
         matrix._present = GrowingArray.of(arrays["present"])
+        if "matrix" in arrays:
+            matrix._vectors = GrowingArray.of(arrays["matrix"])
+            matrix._quantized = QuantizedVectors.from_arrays(arrays)
         return matrix
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
-        """Return the arrays to keep; no ``matrix`` if no slot ever had a vector."""
+        """Return the arrays to keep; only ``present`` if no slot ever had a vector."""
         arrays: dict[str, NDArray[Any]] = {"present": self._present.values}
-        if self._room is not None:
-            arrays["matrix"] = self._room[: len(self._present)]
+        if self._vectors is not None:
+            arrays |= {"matrix": self._vectors.values, **self._quantized.to_arrays()}
         return arrays
 
     def __len__(self) -> int:
@@ -82,7 +78,7 @@ class VectorMatrix:
     @property
     def dimension(self) -> int:
         """Length of a vector; 1 if no slot ever had one."""
-        return 1 if self._room is None else self._room.shape[1]
+        return 1 if self._vectors is None else self._vectors.values.shape[1]
 
     @property
     def present(self) -> NDArray[np.bool_]:
@@ -92,33 +88,32 @@ class VectorMatrix:
     def grow_to(self, slots: int) -> None:
         """Make room for ``slots`` slots, the new ones without vectors."""
         self._present.grow_to(slots)
-        if self._room is not None and slots > len(self._room):
-            capacity = max(slots, len(self._room) * 5 // 4 + 64)
-            room = np.zeros((capacity, self._room.shape[1]), np.float32)
-            room[: len(self._room)] = self._room
-            self._room = room
+        if self._vectors is not None:
+            self._vectors.grow_to(slots)
+            self._quantized.grow_to(slots)
 
     def put(self, slots: NDArray[np.int64], vectors: FloatArray) -> None:
         """Set the vectors of existing slots; ``vectors`` has shape (n, dimension), normalised."""
         if not len(slots):
             return
-        if self._room is None:
-            self._room = np.zeros((len(self._present), vectors.shape[1]), np.float32)
-        self._room[slots] = vectors
+        if self._vectors is None:
+            self._vectors = GrowingArray(np.float32, vectors.shape[1:])
+            self._quantized = QuantizedVectors(vectors.shape[1])
+            self.grow_to(len(self._present))
+        self._vectors.values[slots] = vectors
+        self._quantized.put(slots, vectors)
         self._present.values[slots] = True
-        self._asked = None
 
     def remove(self, slots: Sequence[int]) -> None:
         """Forget the vectors of these slots."""
         self._present.values[list(slots)] = False
-        self._asked = None
 
     def cosines(self, query: FloatArray) -> FloatArray:
         """Return the cosine of every slot with a normalised query; ``NO_COSINE`` if it has none."""
         present = self._present.values
-        if self._room is None:
+        if self._vectors is None:
             return np.full(len(present), NO_COSINE, np.float32)
-        cosines: FloatArray = np.vecdot(self._room[: len(present)], query)
+        cosines: FloatArray = np.vecdot(self._vectors.values, query)
         if not present.all():
             cosines[~present] = NO_COSINE
         return cosines
@@ -127,40 +122,32 @@ class VectorMatrix:
         """Return the cosines of some slots only."""
         cosines = np.full(len(slots), NO_COSINE, np.float32)
         (embedded,) = self._present.values[slots].nonzero()
-        if self._room is not None:
+        if self._vectors is not None:
+            vectors = self._vectors.values
             for start in range(0, len(embedded), _PICKED):
                 some = embedded[start : start + _PICKED]
-                cosines[some] = np.vecdot(self._room[slots[some]], query)
+                cosines[some] = np.vecdot(vectors[slots[some]], query)
         return cosines
 
-    def cosines_among(self, query: FloatArray, mask: NDArray[np.bool_]) -> FloatArray:
-        """Return the cosine of every slot that a mask lets pass; ``NO_COSINE`` for the others.
+    def nearest(
+        self, query: FloatArray, k: int, mask: NDArray[np.bool_] | None = None
+    ) -> NDArray[np.int64]:
+        """Return the ``k`` slots that have the highest cosines, nearest first, ties in order.
 
-        A mask that lets few pass and comes twice in a row gets a copy of their vectors, until
-        another one comes: whoever searches one project need not pick them out each time.
+        Args:
+            query: Normalised.
+            k: How many, at least 1; fewer if there are no more.
+            mask: Slots that may be returned; ``None`` is all.
         """
-        slots = np.flatnonzero(mask & self._present.values)
-        if len(slots) > _FEW * len(mask):
-            return np.where(mask, self.cosines(query), np.float32(NO_COSINE))
-        cosines = np.full(len(mask), NO_COSINE, np.float32)
-        copy = self._copy_of(slots)
-        cosines[slots] = self.cosines_of(slots, query) if copy is None else np.vecdot(copy, query)
-        return cosines
-
-    def _copy_of(self, slots: NDArray[np.int64]) -> FloatArray | None:
-        """Return the vectors of these slots, if they were asked for just before, too."""
-        if self._room is None or self._asked is None or not np.array_equal(slots, self._asked):
-            self._asked, self._copy = slots, None
-        elif self._copy is None:
-            self._copy = self._room[slots]
-            self.copies += 1
-        return self._copy
+        among = self._present.values if mask is None else mask & self._present.values
+        slots = self._quantized.may_be_nearest(query, k, None if among.all() else among)
+        return slots[top(self.cosines_of(slots, query), k, above=NO_COSINE)]
 
     def rows(self, slots: NDArray[np.int64]) -> FloatArray:
         """Return the vectors of some slots, zeros where there is none; shape (n, dimension)."""
-        if self._room is None:
+        if self._vectors is None:
             return np.zeros((len(slots), self.dimension), np.float32)
-        vectors: FloatArray = self._room[slots]
+        vectors: FloatArray = self._vectors.values[slots]
         vectors[~self._present.values[slots]] = 0
         return vectors
 
@@ -171,12 +158,13 @@ class VectorMatrix:
         tell, 0.1 on average and rarely over 0.25.
         """
         present = np.flatnonzero(self._present.values)
-        if self._room is None or len(present) < _FEW_VECTORS:
+        if self._vectors is None or len(present) < _FEW_VECTORS:
             return Unrelated(0.1, 0.25)
         generator = np.random.default_rng(len(present))
         left, right = generator.integers(0, len(present), (2, _SAMPLED_PAIRS))
         different = left != right
-        pairs = self._room[present[left[different]]], self._room[present[right[different]]]
+        vectors = self._vectors.values
+        pairs = vectors[present[left[different]]], vectors[present[right[different]]]
         cosines = np.vecdot(*pairs)
         average, spread = float(cosines.mean()), float(cosines.std())
         return Unrelated(

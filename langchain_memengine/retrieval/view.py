@@ -49,14 +49,14 @@ class View:
         return sum(p.keyword.corpus_size for p in self.partitions) - self.vectors
 
     @cached_property
-    def vector_sample(self) -> Ints:
-        """Positions of some vectors, up to 400, evenly spread.
+    def vector_sample(self) -> NDArray[np.float32]:
+        """Some vectors, up to 400, evenly spread; shape (n, dimension).
 
         Counted over those that are there: what was removed must not decide which they are, else
         a store would be ranked otherwise after it is opened again.
         """
         embedded: Ints = np.flatnonzero(self.join([p.vectors.present for p in self.partitions]))
-        return embedded[:: -(-len(embedded) // _VECTOR_SAMPLE) or 1]
+        return self.vector_rows(embedded[:: -(-len(embedded) // _VECTOR_SAMPLE) or 1])
 
     @cached_property
     def unrelated(self) -> Unrelated:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
-
 from langchain_memengine.errors import ScopeError
 from langchain_memengine.storage.chunk_values import SHARED_PARTITION, partition_key
+from langchain_memengine.text.digests import digest
 from langchain_memengine.text.sanitize import clean_text
 from langchain_memengine.types import (
     Actor,
@@ -53,7 +52,7 @@ def readable_places(actor: Actor) -> tuple[tuple[Scope, str], ...]:
 
 def thread_owner(thread_id: str) -> str:
     """Return the owner of what several users' conversation leaves behind: nobody but itself."""
-    return THREAD_OWNERS + hashlib.sha256(clean_text(thread_id).encode()).hexdigest()
+    return THREAD_OWNERS + digest(clean_text(thread_id))
 
 
 def thread_partition(thread_id: str) -> str:

@@ -8,11 +8,12 @@ from datetime import datetime
 from sqlalchemy import select
 
 from langchain_memengine.storage import dialects
-from langchain_memengine.storage.database import Transaction, to_ms
 from langchain_memengine.storage.schema import (
     chunk_access,
     chunks,
 )
+from langchain_memengine.storage.times import to_ms
+from langchain_memengine.storage.transaction import Transaction
 
 
 def record(tx: Transaction, accesses: Mapping[str, int], *, now: datetime) -> None:

@@ -9,13 +9,10 @@ from sqlalchemy import ColumnElement, func, select
 
 from langchain_memengine.shown import Shown
 from langchain_memengine.storage import kept, records
-from langchain_memengine.storage.database import Transaction
+from langchain_memengine.storage.experience_schema import experiences
 from langchain_memengine.storage.record_values import Place, Quarantine, RecordCount
-from langchain_memengine.storage.schema import (
-    chunks,
-    experiences,
-    memories,
-)
+from langchain_memengine.storage.schema import chunks, memories
+from langchain_memengine.storage.transaction import Transaction
 from langchain_memengine.text.redaction import REDACTED
 from langchain_memengine.types import (
     Origin,

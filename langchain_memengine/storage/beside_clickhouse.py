@@ -14,8 +14,9 @@ from sqlalchemy import ColumnElement, Table, delete, select
 from langchain_memengine.errors import ConfigurationError, StorageError
 from langchain_memengine.storage import kept
 from langchain_memengine.storage.clickhouse import KEPT, ClickHouse, key_of
-from langchain_memengine.storage.database import CLICKHOUSE_PAIR, Database, Transaction
+from langchain_memengine.storage.database import CLICKHOUSE_PAIR, Database
 from langchain_memengine.storage.statements import batches
+from langchain_memengine.storage.transaction import Transaction
 from langchain_memengine.storage.waiting_schema import waiting
 
 logger = logging.getLogger(__name__)

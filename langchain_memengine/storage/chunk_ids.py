@@ -8,13 +8,13 @@ from typing import NamedTuple
 from sqlalchemy import ColumnElement, bindparam, or_, select, true
 
 from langchain_memengine.storage import quarantines
-from langchain_memengine.storage.database import Transaction
 from langchain_memengine.storage.long_lists import rows_of
 from langchain_memengine.storage.schema import (
     chunks,
     tombstones,
 )
 from langchain_memengine.storage.statements import HotQuery, batches, without_index
+from langchain_memengine.storage.transaction import Transaction
 
 _IDS = HotQuery(
     select(chunks.c.num, chunks.c.id).where(chunks.c.num.in_(bindparam("nums", expanding=True)))

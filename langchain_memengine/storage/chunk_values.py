@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from langchain_memengine.storage.database import from_ms
+from langchain_memengine.storage.times import from_ms
 from langchain_memengine.types import (
     Chunk,
     Metadata,

@@ -15,12 +15,13 @@ from langchain_memengine.storage.chunk_values import (
     IndexRow,
     partition_key,
 )
-from langchain_memengine.storage.database import Transaction, to_ms
 from langchain_memengine.storage.schema import (
     chunks,
     tombstones,
 )
 from langchain_memengine.storage.statements import batches, is_in
+from langchain_memengine.storage.times import to_ms
+from langchain_memengine.storage.transaction import Transaction
 from langchain_memengine.types import (
     Chunk,
     Provenance,
@@ -66,12 +67,19 @@ def replace_sources(
 
 
 def touch_hashes(tx: Transaction, text_hashes: Iterable[str]) -> None:
-    """Mark the chunks with these texts as changed, so that indexes pick up new embeddings."""
+    """Mark the chunks with these texts as changed, so that indexes pick up new embeddings.
+
+    Those that this transaction wrote are changed anyway.
+    """
     seq = tx.seq
     for batch in batches(list(text_hashes)):
         tx.connection.execute(
             chunks.update()
-            .where(chunks.c.store_id == tx.store_id, chunks.c.text_hash.in_(batch))
+            .where(
+                chunks.c.store_id == tx.store_id,
+                chunks.c.text_hash.in_(batch),
+                chunks.c.seq < seq,
+            )
             .values(seq=seq)
         )
 

@@ -4,27 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import ColumnElement, bindparam, select
 
-from langchain_memengine.storage.database import Transaction, to_ms
 from langchain_memengine.storage.schema import chunks
 from langchain_memengine.storage.statements import HotQuery, batches
+from langchain_memengine.storage.times import to_ms
+from langchain_memengine.storage.transaction import Transaction
 
 
 def nums_of_commits(tx: Transaction, partition: str, commit_ids: Sequence[str]) -> list[int]:
     """Return the numbers of a partition's chunks that belong to these memory commits."""
-    return [
-        num
-        for batch in batches(commit_ids)
-        for num in tx.connection.execute(
-            select(chunks.c.num).where(
-                chunks.c.store_id == tx.store_id,
-                chunks.c.commit_id.in_(batch),
-                chunks.c.partition_key == partition,
-            )
-        ).scalars()
-    ]
+    return _nums(tx, partition, chunks.c.commit_id, commit_ids)
 
 
 def ids_of_commits(tx: Transaction, commit_ids: Sequence[str]) -> list[str]:
@@ -42,13 +34,20 @@ def ids_of_commits(tx: Transaction, commit_ids: Sequence[str]) -> list[str]:
 
 def nums_of_sources(tx: Transaction, partition: str, sources: Sequence[str]) -> list[int]:
     """Return the numbers of a partition's chunks of these sources."""
+    return _nums(tx, partition, chunks.c.source, sources)
+
+
+def _nums(
+    tx: Transaction, partition: str, column: ColumnElement[Any], values: Sequence[str]
+) -> list[int]:
+    """Return the numbers of a partition's chunks that have one of these values."""
     return [
         num
-        for batch in batches(sources)
+        for batch in batches(values)
         for num in tx.connection.execute(
             select(chunks.c.num).where(
                 chunks.c.store_id == tx.store_id,
-                chunks.c.source.in_(batch),
+                column.in_(batch),
                 chunks.c.partition_key == partition,
             )
         ).scalars()

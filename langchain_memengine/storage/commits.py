@@ -15,12 +15,13 @@ from sqlalchemy import bindparam, func, insert, select
 from langchain_memengine.errors import UnknownCommitError
 from langchain_memengine.storage import dialects
 from langchain_memengine.storage.conversation_schema import head_changes
-from langchain_memengine.storage.database import Transaction, from_ms, to_ms
 from langchain_memengine.storage.schema import (
     commits,
     thread_heads,
 )
 from langchain_memengine.storage.statements import HotQuery, batches
+from langchain_memengine.storage.times import from_ms, to_ms
+from langchain_memengine.storage.transaction import Transaction
 from langchain_memengine.text.heads import ancestors, joined_heads, split_heads
 from langchain_memengine.types import Commit
 

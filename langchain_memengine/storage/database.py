@@ -1,119 +1,28 @@
-"""Connections and transactions."""
+"""Connections to a database, and the transactions on them."""
 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
-from typing import overload
+from datetime import datetime
 
-from sqlalchemy import Connection, bindparam, select
+from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
 from langchain_memengine.errors import ConfigurationError, StorageError
 from langchain_memengine.storage import change_counters, dialects, migrations, sqlite
-from langchain_memengine.storage.change_counters import ACCESSES, CHANGES, COMMITS, Counters
 from langchain_memengine.storage.clickhouse import ClickHouse
-from langchain_memengine.storage.schema import meta
 from langchain_memengine.storage.statements import as_sqlalchemy_wraps, control
+from langchain_memengine.storage.times import to_ms
+from langchain_memengine.storage.transaction import Transaction
 
 CLICKHOUSE_PAIR = "clickhouse_pair"
 """Key of a store whose records are in ClickHouse; what they know it by there."""
 
 MAX_IDLE_READERS = 8
 """Connections that are kept for reading while nobody reads; more threads open more."""
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_META = select(meta.c.value).where(
-    meta.c.store_id == bindparam("store_id"), meta.c.key == bindparam("key")
-)
-
-
-@overload
-def to_ms(moment: datetime) -> int: ...
-@overload
-def to_ms(moment: None) -> None: ...
-@overload
-def to_ms(moment: datetime | None) -> int | None: ...
-def to_ms(moment: datetime | None) -> int | None:
-    """Return milliseconds since 1970 UTC of an aware datetime."""
-    return None if moment is None else (moment - _EPOCH) // timedelta(milliseconds=1)
-
-
-@overload
-def from_ms(milliseconds: int) -> datetime: ...
-@overload
-def from_ms(milliseconds: None) -> None: ...
-@overload
-def from_ms(milliseconds: int | None) -> datetime | None: ...
-def from_ms(milliseconds: int | None) -> datetime | None:
-    """Return the aware UTC datetime of milliseconds since 1970."""
-    return None if milliseconds is None else _EPOCH + timedelta(milliseconds=milliseconds)
-
-
-@dataclass(slots=True)
-class Transaction:
-    """One open transaction of one store. The functions of this package take it first.
-
-    Attributes:
-        connection: The SQLAlchemy connection; not to be used outside ``storage``.
-        store_id: The store all statements are about.
-        clickhouse: Where records, revisions and messages are, if not here; see ``kept``.
-        queued_jobs: Whether jobs were put that a worker should look for after the commit.
-        has_waiting: Whether something is to be moved to ClickHouse after the commit.
-    """
-
-    connection: Connection
-    store_id: str
-    clickhouse: ClickHouse | None = None
-    queued_jobs: bool = False
-    has_waiting: bool = False
-    _taken: dict[str, int] = field(default_factory=dict)
-
-    @property
-    def seq(self) -> int:
-        """This transaction's value of the change counter; taken at the first use.
-
-        The counter's row stays locked until the commit, so values become visible in order: a
-        reader that has seen n has seen everything up to n.
-        """
-        return self._take(CHANGES)
-
-    @property
-    def access_seq(self) -> int:
-        """This transaction's value of the counter of access counts; taken at the first use."""
-        return self._take(ACCESSES)
-
-    @property
-    def commit_seq(self) -> int:
-        """This transaction's value of the counter of commits; taken at the first use."""
-        return self._take(COMMITS)
-
-    def touch(self) -> None:
-        """Bump the change counter, for a change that no row's ``seq`` tells."""
-        self._take(CHANGES)
-
-    def _take(self, name: str) -> int:
-        if name not in self._taken:
-            self._taken[name] = change_counters.bump(self.connection, self.store_id, name)
-        return self._taken[name]
-
-    def counters(self) -> Counters:
-        """Return all counters in one statement."""
-        return change_counters.values(self.connection, self.store_id)
-
-    def get_meta(self, key: str) -> str | None:
-        """Return a value noted about the store, or ``None``."""
-        return self.connection.execute(
-            _META, {"store_id": self.store_id, "key": key}
-        ).scalar_one_or_none()
-
-    def set_meta(self, key: str, value: str) -> None:
-        """Note a value about the store, replacing an earlier one."""
-        row = {"store_id": self.store_id, "key": key, "value": value}
-        dialects.upsert(self.connection, meta, [row])
 
 
 def _tell_nobody() -> None:
@@ -126,7 +35,7 @@ class Database:
     Attributes:
         clickhouse: Where records, revisions and messages are, if not here.
         on_queued_jobs: Called after a commit that put jobs.
-        writes: How many transactions were committed here.
+        wrote_at: When a transaction was last committed here, as :meth:`moment` counts.
     """
 
     def __init__(
@@ -150,7 +59,9 @@ class Database:
         self.read_only = read_only
         self.clickhouse: ClickHouse | None = None
         self.on_queued_jobs: Callable[[], None] = _tell_nobody
-        self.writes = 0
+        self.wrote_at = 0
+        self._moments = itertools.count(1)
+        self._writers = threading.Lock()
         self._schema = schema
         self._engine = dialects.connect(url, busy_timeout_ms=busy_timeout_ms, read_only=read_only)
         self._dialect = dialects.dialect_of(self._engine)
@@ -202,9 +113,10 @@ class Database:
             StorageError: The database failed.
         """
         with self._gate, self._named_errors():
+            began = self.moment()  # before the view: it shows all that was written until then
             connection = self._begun_reader()
             try:
-                yield Transaction(connection, self.store_id, self.clickhouse)
+                yield Transaction(connection, self.store_id, self.clickhouse, began)
                 control(connection, "COMMIT")
             except BaseException:
                 self._let_go(connection)
@@ -260,7 +172,8 @@ class Database:
         with self._writing(lock) as connection:
             tx = Transaction(connection, self.store_id, self.clickhouse)
             yield tx
-        self.writes += 1
+        with self._writers:  # in order: a later commit is never taken for an earlier one
+            self.wrote_at = self.moment()
         if tx.queued_jobs:
             self.on_queued_jobs()
 
@@ -295,6 +208,10 @@ class Database:
         ) as error:  # SQLAlchemy wraps none while it sets a connection up
             wrapped = as_sqlalchemy_wraps(self._engine.dialect, "", error, is_lost=True)
             raise self._dialect.named_error(wrapped) from error
+
+    def moment(self) -> int:
+        """Return a number higher than all before: views and commits of this process in order."""
+        return next(self._moments)
 
     def key_problem(self, name: str) -> str | None:
         """Return in words why a name is too long to be a key here; ``None`` if it is not."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,8 +9,11 @@ from datetime import datetime
 from sqlalchemy import delete, select
 
 from langchain_memengine.storage import dialects
-from langchain_memengine.storage.database import Database, Transaction, to_ms
+from langchain_memengine.storage.database import Database
 from langchain_memengine.storage.schema import documents
+from langchain_memengine.storage.times import to_ms
+from langchain_memengine.storage.transaction import Transaction
+from langchain_memengine.text.digests import digest
 from langchain_memengine.text.sanitize import clean_text
 
 
@@ -32,7 +34,7 @@ class StoredDocument:
     @property
     def hash(self) -> str:
         """``sha256`` of the text in UTF-8, hexadecimal."""
-        return hashlib.sha256(self.text.encode()).hexdigest()
+        return digest(self.text)
 
 
 def all_documents(tx: Transaction) -> list[StoredDocument]:

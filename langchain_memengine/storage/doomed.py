@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -17,91 +17,24 @@ from langchain_memengine.storage.conversation_schema import (
     session_recalls,
     sessions,
 )
-from langchain_memengine.storage.database import Transaction, to_ms
-from langchain_memengine.storage.messages import archiving_commits
-from langchain_memengine.storage.record_values import MemoryRecord, Place
-from langchain_memengine.storage.schema import (
-    chunks,
-    jobs,
-    memories,
+from langchain_memengine.storage.doomed_values import (
+    Doomed,
+    DoomedChunk,
+    DoomedMessage,
+    Selection,
 )
+from langchain_memengine.storage.job_schema import jobs
+from langchain_memengine.storage.messages import archiving_commits
+from langchain_memengine.storage.record_values import MemoryRecord
+from langchain_memengine.storage.schema import chunks, memories
 from langchain_memengine.storage.statements import any_of, batches, begins_with, matches
+from langchain_memengine.storage.times import to_ms
+from langchain_memengine.storage.transaction import Transaction
 
 _MESSAGE = (messages.c.key, messages.c.thread_id, messages.c.body)
 
 Holds = Callable[[str], bool]
 """Tells whether a JSON text holds forgotten words."""
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """What is to be forgotten. One of the first four is set.
-
-    Attributes:
-        sources: These source URIs, and the records that they are of.
-        source: This source URI, or all that begin so when it ends with ``*``; and the records
-            that were learnt from it.
-        thread_id: What belongs to this conversation.
-        owner: What is personal memory of this owner (a folder name).
-        places: Only what is in these scopes, of these owners; ``None`` is everywhere.
-    """
-
-    sources: tuple[str, ...] = ()
-    source: str | None = None
-    thread_id: str | None = None
-    owner: str | None = None
-    places: Sequence[Place] | None = None
-
-    @property
-    def owners(self) -> tuple[str, ...] | None:
-        """Whose messages, sessions and jobs are within reach; ``None`` is everybody's."""
-        return None if self.places is None else tuple({owner for _, owner in self.places})
-
-
-@dataclass(frozen=True, slots=True)
-class DoomedChunk:
-    """A chunk that is to go."""
-
-    id: str
-    source: str
-    text: str
-    text_hash: str
-    partition_key: str
-    path: str
-    workspace_id: str
-    owner: str
-    thread_id: str | None
-    message_id: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class DoomedMessage:
-    """A message that is to go: its key, its conversation and its body as JSON."""
-
-    key: str
-    thread_id: str
-    body: str
-
-
-@dataclass(slots=True)
-class Doomed:
-    """Rows that are to go.
-
-    Attributes:
-        records: Memories.
-        chunks: Searchable pieces, those of the records among them.
-        messages: Messages of archives and histories.
-        jobs: Numbers of jobs whose payload goes.
-        sessions: Ids of sessions with all they recorded.
-        recalls: Numbers of single things that sessions recorded.
-    """
-
-    records: list[MemoryRecord] = field(default_factory=list)
-    chunks: list[DoomedChunk] = field(default_factory=list)
-    messages: list[DoomedMessage] = field(default_factory=list)
-    jobs: list[int] = field(default_factory=list)
-    sessions: list[str] = field(default_factory=list)
-    recalls: list[int] = field(default_factory=list)
 
 
 def select_rows(tx: Transaction, wanted: Selection, record_source: str) -> Doomed:

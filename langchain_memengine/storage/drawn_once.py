@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import secrets
 
-from langchain_memengine.storage.database import Database, Transaction
+from langchain_memengine.storage.database import Database
+from langchain_memengine.storage.transaction import Transaction
 
 _BYTES = 16
 

@@ -10,12 +10,12 @@ from sqlalchemy import ColumnElement, and_, delete, func, select
 
 from langchain_memengine.storage import chunks as chunk_rows
 from langchain_memengine.storage import dialects
-from langchain_memengine.storage.database import Transaction
 from langchain_memengine.storage.schema import (
     chunks,
     embeddings,
 )
 from langchain_memengine.storage.statements import batches
+from langchain_memengine.storage.transaction import Transaction
 
 
 def known_hashes(tx: Transaction, text_hashes: Sequence[str], model: str) -> set[str]:

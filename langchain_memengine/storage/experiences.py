@@ -10,15 +10,16 @@ from typing import Any
 from sqlalchemy import bindparam, delete, func, select, update
 
 from langchain_memengine.storage import dialects
-from langchain_memengine.storage.database import Transaction, from_ms, to_ms
+from langchain_memengine.storage.experience_schema import experiences
 from langchain_memengine.storage.experience_values import (
     Experience,
     ExperienceKind,
     ExperienceStats,
     IntentRow,
 )
-from langchain_memengine.storage.schema import experiences
 from langchain_memengine.storage.statements import HotQuery, batches
+from langchain_memengine.storage.times import from_ms, to_ms
+from langchain_memengine.storage.transaction import Transaction
 
 _REMOVED = "experiences_removed_seq"
 

@@ -15,15 +15,13 @@ from langchain_memengine.storage.conversation_schema import (
     messages,
     sessions,
 )
-from langchain_memengine.storage.database import Transaction
+from langchain_memengine.storage.experience_schema import experiences
 from langchain_memengine.storage.item_schema import store_items
+from langchain_memengine.storage.job_schema import jobs
 from langchain_memengine.storage.messages import in_archive
-from langchain_memengine.storage.schema import (
-    chunks,
-    experiences,
-    jobs,
-)
+from langchain_memengine.storage.schema import chunks
 from langchain_memengine.storage.statements import any_of, batches, begins_with
+from langchain_memengine.storage.transaction import Transaction
 
 
 class ExportedMessage(NamedTuple):

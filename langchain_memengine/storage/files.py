@@ -9,9 +9,10 @@ from datetime import datetime
 from sqlalchemy import delete, func, select
 
 from langchain_memengine.storage import dialects
-from langchain_memengine.storage.database import Transaction, to_ms
 from langchain_memengine.storage.schema import files
 from langchain_memengine.storage.statements import batches
+from langchain_memengine.storage.times import to_ms
+from langchain_memengine.storage.transaction import Transaction
 
 
 @dataclass(frozen=True, slots=True)

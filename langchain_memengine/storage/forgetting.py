@@ -25,16 +25,17 @@ from langchain_memengine.storage.conversation_schema import (
     session_recalls,
     sessions,
 )
-from langchain_memengine.storage.database import Transaction, to_ms
-from langchain_memengine.storage.doomed import Doomed, DoomedChunk, DoomedMessage
+from langchain_memengine.storage.doomed_values import Doomed, DoomedChunk, DoomedMessage
+from langchain_memengine.storage.job_schema import jobs
 from langchain_memengine.storage.record_values import RECORD_PREFIX
 from langchain_memengine.storage.schema import (
     chunk_access,
     chunks,
     embeddings,
-    jobs,
 )
 from langchain_memengine.storage.statements import batches
+from langchain_memengine.storage.times import to_ms
+from langchain_memengine.storage.transaction import Transaction
 
 
 def remove(tx: Transaction, found: Doomed, *, now: datetime, keep_history: bool) -> Counter[str]:

@@ -13,7 +13,6 @@ from typing import Any
 from sqlalchemy import Column, ColumnElement, Table, and_, delete, exists, func, select
 
 from langchain_memengine.storage import dialects, graph_vectors
-from langchain_memengine.storage.database import Transaction, to_ms
 from langchain_memengine.storage.graph_schema import (
     graph_entities,
     graph_evidence,
@@ -29,6 +28,8 @@ from langchain_memengine.storage.graph_values import (
     relation_id,
 )
 from langchain_memengine.storage.statements import batches
+from langchain_memengine.storage.times import to_ms
+from langchain_memengine.storage.transaction import Transaction
 from langchain_memengine.text.names import entity_key
 
 Learnt = Sequence[tuple[Evidence, Sequence[Entity], Sequence[Relation]]]

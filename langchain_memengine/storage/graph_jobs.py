@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Sequence
 
-from langchain_memengine.storage.database import Transaction
 from langchain_memengine.storage.job_values import NewJob
+from langchain_memengine.storage.transaction import Transaction
+from langchain_memengine.text.digests import digest
 
 SYNC_KEY = "graph_sync"
 
@@ -33,11 +33,10 @@ def extract_job(
     commit_id: str | None = None,
 ) -> NewJob:
     """Return the job that reads memories into the graph; not put twice while it waits."""
-    told = hashlib.sha256("\0".join(memories).encode()).hexdigest()
     return NewJob(
         "graph_extract",
         {MEMORIES: list(memories)},
-        dedupe_key=f"graph_extract:{told}",
+        dedupe_key=f"graph_extract:{digest(*memories)}",
         max_attempts=ATTEMPTS,
         owner=owner,
         thread_id=thread_id,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from sqlalchemy import select
 
 from langchain_memengine.storage import dialects
-from langchain_memengine.storage.database import Transaction
 from langchain_memengine.storage.graph_schema import graph_meta
+from langchain_memengine.storage.transaction import Transaction
 
 
 def get_meta(tx: Transaction, key: str) -> str | None:

@@ -19,6 +19,7 @@ from sqlalchemy import (
 )
 
 from langchain_memengine.storage.column_types import DOUBLE, LONG_BLOB, LONG_TEXT, Words
+from langchain_memengine.storage.creating import create_missing
 from langchain_memengine.storage.migrations import Schema
 from langchain_memengine.text.names import MAX_NAME_CHARS
 
@@ -148,12 +149,12 @@ _INITIAL_TABLES = (
 
 def g001_initial(connection: Connection) -> None:
     """Create entities, their names, relations and their evidence."""
-    metadata.create_all(connection, tables=_INITIAL_TABLES)
+    create_missing(connection, _INITIAL_TABLES)
 
 
 def g002_name_vectors(connection: Connection) -> None:
     """Create the vectors of entities' names."""
-    metadata.create_all(connection, tables=[graph_name_vectors])
+    create_missing(connection, [graph_name_vectors])
 
 
 GRAPH = Schema(

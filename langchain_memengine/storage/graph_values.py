@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from langchain_memengine.shown import Shown
-from langchain_memengine.storage.database import to_ms
+from langchain_memengine.storage.times import to_ms
 from langchain_memengine.text.names import entity_key
 
 

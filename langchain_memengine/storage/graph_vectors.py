@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from sqlalchemy import Select, and_, delete, select
 
 from langchain_memengine.storage import dialects
-from langchain_memengine.storage.database import Transaction
 from langchain_memengine.storage.graph_meta import get_meta, set_meta
 from langchain_memengine.storage.graph_schema import graph_name_vectors, graph_names
 from langchain_memengine.storage.statements import batches
+from langchain_memengine.storage.transaction import Transaction
 
 FloatArray = NDArray[np.float32]
 

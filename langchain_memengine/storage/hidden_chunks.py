@@ -13,12 +13,13 @@ from sqlalchemy import ColumnElement, FromClause, Select, and_, delete, select
 
 from langchain_memengine.storage import dialects
 from langchain_memengine.storage.chunk_values import StoredChunk
-from langchain_memengine.storage.database import Transaction, from_ms, to_ms
 from langchain_memengine.storage.hiding_schema import hidden_chunks
 from langchain_memengine.storage.record_values import Hiding
 from langchain_memengine.storage.schema import chunks
 from langchain_memengine.storage.statements import any_of, batches, begins_with
 from langchain_memengine.storage.stored_chunks import STORED
+from langchain_memengine.storage.times import from_ms, to_ms
+from langchain_memengine.storage.transaction import Transaction
 
 
 def of_chunks(tx: Transaction, ids: Sequence[str]) -> dict[str, Hiding]:

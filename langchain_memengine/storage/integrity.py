@@ -12,7 +12,6 @@ from sqlalchemy import ColumnElement, Table, and_, delete, exists, func, select
 
 from langchain_memengine.storage import chunks as chunk_rows
 from langchain_memengine.storage import dialects
-from langchain_memengine.storage.database import Transaction
 from langchain_memengine.storage.schema import (
     chunk_access,
     chunks,
@@ -21,6 +20,7 @@ from langchain_memengine.storage.schema import (
     schema_migrations,
     tombstones,
 )
+from langchain_memengine.storage.transaction import Transaction
 
 
 class Orphans(NamedTuple):

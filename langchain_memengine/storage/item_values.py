@@ -6,8 +6,9 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from hashlib import sha256
 from typing import Any
+
+from langchain_memengine.text.digests import digest
 
 Namespace = tuple[str, ...]
 
@@ -73,4 +74,4 @@ def namespace_of(path: str) -> Namespace:
 
 
 def _hash(label: str) -> str:
-    return sha256(json.dumps(label).encode()).hexdigest()[:_HASH_CHARS]
+    return digest(json.dumps(label))[:_HASH_CHARS]

@@ -8,9 +8,10 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, RowMapping, and_, func, select
 
 from langchain_memengine.errors import NotFoundError
-from langchain_memengine.storage.database import Transaction, from_ms, to_ms
+from langchain_memengine.storage.job_schema import jobs
 from langchain_memengine.storage.job_values import Job, JobState
-from langchain_memengine.storage.schema import jobs
+from langchain_memengine.storage.times import from_ms, to_ms
+from langchain_memengine.storage.transaction import Transaction
 
 _TIMES = ("run_at", "lease_until", "created_at", "finished_at")
 _COLUMNS = (

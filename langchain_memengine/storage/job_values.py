@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 
 from langchain_memengine.errors import JobError
 from langchain_memengine.shown import Shown
-from langchain_memengine.storage.database import Transaction
+from langchain_memengine.storage.transaction import Transaction
 from langchain_memengine.types import Metadata
 
 JobState = Literal["ready", "running", "done", "dead", "cancelled"]

@@ -17,10 +17,11 @@ from sqlalchemy import ColumnElement, and_, case, delete, null, select, update
 
 from langchain_memengine.errors import ConfigurationError, JobError, UnknownJobKindError
 from langchain_memengine.storage import dialects
-from langchain_memengine.storage.database import Transaction, to_ms
 from langchain_memengine.storage.job_rows import get, has_key, holder, is_abandoned, is_due
+from langchain_memengine.storage.job_schema import jobs
 from langchain_memengine.storage.job_values import JOB_KINDS, Job, JobState, NewJob
-from langchain_memengine.storage.schema import jobs
+from langchain_memengine.storage.times import to_ms
+from langchain_memengine.storage.transaction import Transaction
 from langchain_memengine.text.sanitize import clean_metadata, clean_text
 from langchain_memengine.types import Metadata
 

@@ -14,8 +14,8 @@ from sqlalchemy import ColumnElement, Row, Select, Table, delete, func, select
 
 from langchain_memengine.storage import dialects
 from langchain_memengine.storage.clickhouse import KEPT, key_of
-from langchain_memengine.storage.database import Transaction
 from langchain_memengine.storage.statements import batches
+from langchain_memengine.storage.transaction import Transaction
 from langchain_memengine.storage.waiting_schema import waiting
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from langchain_memengine.storage.database import Transaction
 from langchain_memengine.storage.statements import MAX_PARAMETERS, HotQuery, batches
+from langchain_memengine.storage.transaction import Transaction
 
 _LENGTHS = (1, 8, 32, 96, 192, MAX_PARAMETERS)
 

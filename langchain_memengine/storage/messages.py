@@ -6,7 +6,6 @@ message share it. A history's messages are linked in their order.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,8 +19,10 @@ from langchain_memengine.storage.conversation_schema import (
     history_messages,
     messages,
 )
-from langchain_memengine.storage.database import Transaction, to_ms
 from langchain_memengine.storage.statements import batches
+from langchain_memengine.storage.times import to_ms
+from langchain_memengine.storage.transaction import Transaction
+from langchain_memengine.text.digests import digest
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +44,7 @@ class StoredMessage:
     @property
     def key(self) -> str:
         """Hash of all of it: an edited message is another one with the same id."""
-        parts = (self.owner, self.thread_id, self.message_id, self.body)
-        return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+        return digest(self.owner, self.thread_id, self.message_id, self.body)
 
 
 class ArchivedMessage(NamedTuple):
@@ -84,6 +84,15 @@ def archiving_commits(tx: Transaction, keys: Sequence[str]) -> dict[str, set[str
         for key, commit_id in rows:
             found.setdefault(key, set()).add(commit_id)
     return found
+
+
+def has_archived(tx: Transaction, commit_id: str) -> bool:
+    """Return whether messages that a memory commit archived are still there."""
+    of_commit = (archived_messages.c.store_id == tx.store_id) & (
+        archived_messages.c.commit_id == commit_id
+    )
+    found = select(archived_messages.c.num).where(of_commit).limit(1)
+    return tx.connection.execute(found).first() is not None
 
 
 def archived(tx: Transaction, thread_id: str, owners: Collection[str]) -> list[ArchivedMessage]:

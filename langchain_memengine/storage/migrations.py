@@ -10,12 +10,15 @@ from sqlalchemy import Connection, Table, inspect, select
 from langchain_memengine.errors import SchemaVersionError, StorageError
 from langchain_memengine.storage import (
     conversation_schema,
+    experience_schema,
     hiding_schema,
     item_schema,
+    job_schema,
     quarantine_schema,
     schema,
     waiting_schema,
 )
+from langchain_memengine.storage.creating import create_missing, create_missing_index
 from langchain_memengine.storage.schema import schema_migrations
 
 Migration = tuple[str, Callable[[Connection], None]]
@@ -23,50 +26,48 @@ Migration = tuple[str, Callable[[Connection], None]]
 
 def m001_initial(connection: Connection) -> None:
     """Create files, chunks, embeddings, records, lineage and the change feed."""
-    schema.metadata.create_all(connection, tables=schema.INITIAL_TABLES)
+    create_missing(connection, schema.INITIAL_TABLES)
 
 
 def m002_jobs(connection: Connection) -> None:
     """Create the queue of background work and its schedules."""
-    schema.metadata.create_all(connection, tables=schema.JOB_TABLES)
+    create_missing(connection, job_schema.JOB_TABLES)
 
 
 def m003_conversations(connection: Connection) -> None:
     """Create messages, archive, history and sessions, and the index of chunks by commit."""
-    schema.metadata.create_all(connection, tables=conversation_schema.CONVERSATION_TABLES)
-    by_commit = next(index for index in schema.chunks.indexes if index.name == "ix_chunks_commit")
-    by_commit.create(connection, checkfirst=True)
+    create_missing(connection, conversation_schema.CONVERSATION_TABLES)
+    create_missing_index(connection, schema.chunks, "ix_chunks_commit")
 
 
 def m004_experiences(connection: Connection) -> None:
     """Create what agents learnt from their runs."""
-    schema.metadata.create_all(connection, tables=schema.EXPERIENCE_TABLES)
+    create_missing(connection, experience_schema.EXPERIENCE_TABLES)
 
 
 def m006_limited_chunks(connection: Connection) -> None:
     """Create the index of chunks that are not valid for ever."""
-    limited = next(index for index in schema.chunks.indexes if index.name == "ix_chunks_limited")
-    limited.create(connection, checkfirst=True)
+    create_missing_index(connection, schema.chunks, "ix_chunks_limited")
 
 
 def m007_items(connection: Connection) -> None:
     """Create the items of stores and the originals of indexed documents."""
-    schema.metadata.create_all(connection, tables=item_schema.ITEM_TABLES)
+    create_missing(connection, item_schema.ITEM_TABLES)
 
 
 def m008_hidden_chunks(connection: Connection) -> None:
     """Create what is hidden because another chunk says the same."""
-    schema.metadata.create_all(connection, tables=hiding_schema.HIDING_TABLES)
+    create_missing(connection, hiding_schema.HIDING_TABLES)
 
 
 def m009_quarantines(connection: Connection) -> None:
     """Create the table of what is quarantined."""
-    schema.metadata.create_all(connection, tables=quarantine_schema.QUARANTINE_TABLES)
+    create_missing(connection, quarantine_schema.QUARANTINE_TABLES)
 
 
 def m010_waiting(connection: Connection) -> None:
     """Create the table of what has yet to go to ClickHouse."""
-    schema.metadata.create_all(connection, tables=waiting_schema.WAITING_TABLES)
+    create_missing(connection, waiting_schema.WAITING_TABLES)
 
 
 MIGRATIONS: Sequence[Migration] = (
@@ -112,7 +113,7 @@ def migrate(
     Raises:
         SchemaVersionError: The database has migrations this release does not know.
     """
-    log.metadata.create_all(connection, tables=[log])
+    create_missing(connection, [log])
     applied = _applied(connection, migrations, log)
     todo = [migration for migration in migrations if migration[0] not in applied]
     for name, change in todo:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from hashlib import sha256
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, Insert, Table, create_engine, event
@@ -16,6 +15,7 @@ from langchain_memengine.errors import StorageError
 from langchain_memengine.storage import servers
 from langchain_memengine.storage.column_types import MAX_MYSQL_KEY_CHARS, KeyLimit
 from langchain_memengine.storage.statements import control
+from langchain_memengine.text.digests import digest
 
 BEGIN_READ = "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY"
 KEY_LIMIT: KeyLimit | None = KeyLimit(MAX_MYSQL_KEY_CHARS, 4 * MAX_MYSQL_KEY_CHARS)
@@ -87,7 +87,7 @@ def writing(connection: Connection, lock: str | None) -> Iterator[None]:
         return
     # Names are the whole server's, and may have 64 characters.
     of_database = f"{connection.engine.url.database} {lock}"
-    name = f"memengine-{sha256(of_database.encode()).hexdigest()[:40]}"
+    name = f"memengine-{digest(of_database)[:40]}"
     try:
         with connection.begin():
             _acquire(connection, name)

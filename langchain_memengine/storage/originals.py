@@ -10,14 +10,14 @@ from typing import Any
 from sqlalchemy import delete, select
 
 from langchain_memengine.storage import dialects
-from langchain_memengine.storage.database import Transaction
 from langchain_memengine.storage.item_schema import originals
 from langchain_memengine.storage.statements import batches
+from langchain_memengine.storage.transaction import Transaction
 
 
 @dataclass(frozen=True, slots=True)
 class Original:
-    """A text as it was given: chunks overlap, and hold neither front matter nor blank lines.
+    """A text as it was given: chunks overlap, and hold no blank lines.
 
     Attributes:
         text: All of it.

@@ -11,7 +11,6 @@ from collections.abc import Collection, Iterable, Sequence
 from sqlalchemy import ColumnElement, delete, select
 
 from langchain_memengine.storage import dialects, kept
-from langchain_memengine.storage.database import Transaction, from_ms, to_ms
 from langchain_memengine.storage.quarantine_schema import quarantines
 from langchain_memengine.storage.record_values import RECORD_PREFIX, Quarantine
 from langchain_memengine.storage.schema import (
@@ -19,6 +18,8 @@ from langchain_memengine.storage.schema import (
     memories,
 )
 from langchain_memengine.storage.statements import batches, matches
+from langchain_memengine.storage.times import from_ms, to_ms
+from langchain_memengine.storage.transaction import Transaction
 
 
 def put(tx: Transaction, target_id: str, new: Quarantine | None) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
 from langchain_memengine.shown import Shown
+from langchain_memengine.text.digests import digest
 from langchain_memengine.types import (
     Metadata,
     Origin,
@@ -131,7 +131,7 @@ def quarantine_target(source: str) -> str:
     """Return the id under which the quarantine of a source is kept."""
     if source.startswith(RECORD_PREFIX) and not source.endswith("*"):
         return source.removeprefix(RECORD_PREFIX)
-    return hashlib.sha256(source.encode()).hexdigest()
+    return digest(source)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ from typing import Any
 from sqlalchemy import ColumnElement, Row, and_, func, or_, select
 
 from langchain_memengine.storage import kept
-from langchain_memengine.storage.database import Transaction, from_ms, to_ms
 from langchain_memengine.storage.record_values import (
     MemoryRecord,
     Place,
@@ -20,6 +19,8 @@ from langchain_memengine.storage.record_values import (
 )
 from langchain_memengine.storage.schema import memories
 from langchain_memengine.storage.statements import any_of, batches, matches
+from langchain_memengine.storage.times import from_ms, to_ms
+from langchain_memengine.storage.transaction import Transaction
 
 _COLUMNS = (
     memories.c.id,

@@ -11,7 +11,6 @@ from sqlalchemy import ColumnElement, Row, select
 
 from langchain_memengine.errors import NotFoundError
 from langchain_memengine.storage import kept
-from langchain_memengine.storage.database import Transaction, from_ms, to_ms
 from langchain_memengine.storage.record_json import (
     state_from_json,
     state_json,
@@ -23,6 +22,8 @@ from langchain_memengine.storage.record_values import (
 )
 from langchain_memengine.storage.schema import memory_revisions
 from langchain_memengine.storage.statements import batches
+from langchain_memengine.storage.times import from_ms, to_ms
+from langchain_memengine.storage.transaction import Transaction
 
 _COLUMNS = (
     memory_revisions.c.id,

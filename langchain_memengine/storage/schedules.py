@@ -12,9 +12,10 @@ from sqlalchemy import RowMapping, func, select, update
 
 from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.storage import dialects, jobs
-from langchain_memengine.storage.database import Transaction, from_ms, to_ms
+from langchain_memengine.storage.job_schema import schedules
 from langchain_memengine.storage.job_values import JOB_KINDS, JobKind, NewJob
-from langchain_memengine.storage.schema import schedules
+from langchain_memengine.storage.times import from_ms, to_ms
+from langchain_memengine.storage.transaction import Transaction
 from langchain_memengine.types import Metadata
 
 logger = logging.getLogger(__name__)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from sqlalchemy import (
     BigInteger,
-    Boolean,
     Column,
     Index,
     Integer,
@@ -247,72 +246,6 @@ thread_heads = Table(
     PrimaryKeyConstraint("store_id", "thread_id"),
 )
 
-jobs = Table(
-    "jobs",
-    metadata,
-    Column("num", ROW_NUMBER, primary_key=True, autoincrement=True),
-    store_column(),
-    Column("kind", Words(64), nullable=False),
-    Column("payload", LONG_TEXT, nullable=False),
-    Column("dedupe_key", Words(255)),
-    # The key while the job is not finished, then NULL, which every database lets occur often.
-    Column("live_key", Words(255)),
-    Column("keeps_key", Boolean, nullable=False),
-    Column("state", Words(16), nullable=False),
-    Column("attempts", Integer, nullable=False),
-    Column("max_attempts", Integer, nullable=False),
-    time_column("run_at", nullable=False),
-    time_column("lease_until"),
-    Column("token", Words(36)),
-    Column("error", LONG_TEXT),
-    Column("owner", Words(255), nullable=False, default=""),
-    Column("thread_id", Words(255)),
-    Column("commit_id", Words(64)),
-    time_column("created_at", nullable=False),
-    time_column("finished_at"),
-    UniqueConstraint("store_id", "live_key", name="uq_jobs_live_key"),
-    Index("ix_jobs_state", "store_id", "state", "run_at", "num"),
-    # A worker that was given up names its job by number long after the row was pruned.
-    sqlite_autoincrement=True,
-)
-
-schedules = Table(
-    "schedules",
-    metadata,
-    store_column(),
-    Column("name", Words(64), nullable=False),
-    Column("kind", Words(64), nullable=False),
-    Column("payload", LONG_TEXT, nullable=False),
-    Column("at", Words(5), nullable=False),
-    Column("timezone", Words(64), nullable=False),
-    time_column("next_run_at", nullable=False),
-    Column("enabled", Boolean, nullable=False),
-    PrimaryKeyConstraint("store_id", "name"),
-)
-
-experiences = Table(
-    "experiences",
-    metadata,
-    store_column(),
-    Column("id", Words(64), nullable=False),
-    Column("kind", Words(32), nullable=False),
-    Column("intent", LONG_TEXT, nullable=False),
-    Column("solution", LONG_TEXT, nullable=False),
-    Column("success_score", DOUBLE, nullable=False),
-    Column("tags", LONG_TEXT, nullable=False),
-    Column("user", Words(255), nullable=False),
-    Column("session", Words(255), nullable=False),
-    Column("weight", DOUBLE, nullable=False),
-    Column("use_count", BigInteger, nullable=False),
-    time_column("created_at", nullable=False),
-    time_column("last_used_at"),
-    time_column("decayed_at"),
-    Column("seq", BigInteger, nullable=False),
-    PrimaryKeyConstraint("store_id", "id"),
-    Index("ix_experiences_user", "store_id", "user", "created_at"),
-    Index("ix_experiences_seq", "store_id", "seq"),
-)
-
 schema_migrations = Table(
     "schema_migrations",
     metadata,
@@ -335,7 +268,3 @@ INITIAL_TABLES = (
     commits,
     thread_heads,
 )
-
-JOB_TABLES = (jobs, schedules)
-
-EXPERIENCE_TABLES = (experiences,)

@@ -15,7 +15,8 @@ from langchain_memengine.storage.conversation_schema import (
     session_recalls,
     sessions,
 )
-from langchain_memengine.storage.database import Transaction, from_ms, to_ms
+from langchain_memengine.storage.times import from_ms, to_ms
+from langchain_memengine.storage.transaction import Transaction
 
 
 @dataclass(frozen=True, slots=True)

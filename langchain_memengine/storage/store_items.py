@@ -20,7 +20,6 @@ from sqlalchemy import (
 )
 
 from langchain_memengine.storage import dialects
-from langchain_memengine.storage.database import Transaction, from_ms, to_ms
 from langchain_memengine.storage.item_schema import store_items
 from langchain_memengine.storage.item_values import (
     Namespace,
@@ -31,6 +30,8 @@ from langchain_memengine.storage.item_values import (
 )
 from langchain_memengine.storage.schema import chunks
 from langchain_memengine.storage.statements import HotQuery, batches, begins_with
+from langchain_memengine.storage.times import from_ms, to_ms
+from langchain_memengine.storage.transaction import Transaction
 
 _STORED = select(
     store_items.c.namespace,

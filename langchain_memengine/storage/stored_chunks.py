@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 
 from sqlalchemy import bindparam, select
 
 from langchain_memengine.errors import NotFoundError
 from langchain_memengine.storage.chunk_values import StoredChunk
-from langchain_memengine.storage.database import Transaction, to_ms
 from langchain_memengine.storage.schema import chunks
 from langchain_memengine.storage.statements import HotQuery, batches
+from langchain_memengine.storage.times import to_ms
+from langchain_memengine.storage.transaction import Transaction
 
 STORED = select(
     chunks.c.num,
@@ -49,6 +50,15 @@ _BY_ID = STORED.where(
 ).limit(2)
 
 
+def by_num(tx: Transaction, nums: Sequence[int]) -> Iterator[StoredChunk]:
+    """Yield the chunks with these numbers, whoever may read them and in whatever store.
+
+    Only :func:`visible_by_num` makes hits of them.
+    """
+    for batch in batches(nums):
+        yield from map(StoredChunk._make, _BY_NUM.rows(tx.connection, {"nums": list(batch)}))
+
+
 def visible_by_num(
     tx: Transaction,
     nums: Sequence[int],
@@ -67,13 +77,11 @@ def visible_by_num(
     visible: dict[int, StoredChunk] = {}
     now_ms = to_ms(now)
     readable = {(tx.store_id, partition) for partition in partitions}
-    for batch in batches(nums):
-        rows = _BY_NUM.rows(tx.connection, {"nums": list(batch)})
-        for stored in map(StoredChunk._make, rows):
-            place = (stored.store_id, stored.partition_key)
-            is_hidden = bool(hidden) and (stored.commit_id in hidden or stored.source in hidden)
-            if place in readable and stored.is_valid(now_ms) and not is_hidden:
-                visible[stored.num] = stored
+    for stored in by_num(tx, nums):
+        place = (stored.store_id, stored.partition_key)
+        is_hidden = bool(hidden) and (stored.commit_id in hidden or stored.source in hidden)
+        if place in readable and stored.is_valid(now_ms) and not is_hidden:
+            visible[stored.num] = stored
     return visible
 
 

@@ -11,10 +11,11 @@ from collections.abc import Iterable
 from sqlalchemy import ColumnElement, delete, select
 
 from langchain_memengine.storage import dialects
-from langchain_memengine.storage.database import Transaction, from_ms, to_ms
 from langchain_memengine.storage.record_values import Supersession
 from langchain_memengine.storage.schema import supersessions
 from langchain_memengine.storage.statements import batches
+from langchain_memengine.storage.times import from_ms, to_ms
+from langchain_memengine.storage.transaction import Transaction
 
 
 def replace(tx: Transaction, old_id: str, new: Iterable[Supersession]) -> None:

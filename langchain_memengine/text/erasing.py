@@ -124,15 +124,15 @@ class _Row:
         self._ends = list(accumulate(len(words[number]) + 1 for number in self._kept))
         self._all = " ".join(words[number] for number in self._kept)
 
-    def holders(self, text: str) -> range | None:
-        """Return the fewest neighbouring blocks that hold a text, the first such."""
-        first = self._all.find(text)
-        if first < 0:
-            return None
-        last_block = bisect_right(self._ends, first + len(text) - 1)
-        latest = self._all.rfind(text, 0, self._ends[last_block] - 1)
-        first_block = bisect_right(self._ends, latest)
-        return range(self._kept[first_block], self._kept[last_block] + 1)
+    def holders(self, text: str) -> Iterator[range]:
+        """Yield the fewest neighbouring blocks that hold a text, wherever they stand apart."""
+        at = 0
+        while (first := self._all.find(text, at)) >= 0:
+            last_block = bisect_right(self._ends, first + len(text) - 1)
+            latest = self._all.rfind(text, first, self._ends[last_block] - 1)
+            first_block = bisect_right(self._ends, latest)
+            yield range(self._kept[first_block], self._kept[last_block] + 1)
+            at = self._ends[last_block]
 
 
 def _empty(blocks: list[_Block], texts: Iterable[str]) -> None:
@@ -140,12 +140,13 @@ def _empty(blocks: list[_Block], texts: Iterable[str]) -> None:
     words = [flat("".join(block.lines)) for block in blocks]
     row = _Row(words)
     for text in texts:
-        while held := row.holders(text):
-            for number in held:
-                block = blocks[number]
-                is_entry = len(held) == 1 and block.is_list
-                block.lines = _without(block.lines, text) if is_entry else []
-                words[number] = flat("".join(block.lines))
+        while holding := list(row.holders(text)):
+            for held in holding:
+                for number in held:
+                    block = blocks[number]
+                    is_entry = len(held) == 1 and block.is_list
+                    block.lines = _without(block.lines, text) if is_entry else []
+                    words[number] = flat("".join(block.lines))
             row = _Row(words)
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 import unicodedata
 from collections.abc import Iterator
+
+from langchain_memengine.text.digests import digest
 
 _BRACKET = re.compile("[<\u2039\u276e\u27e8\u3008\ufe64\uff1c]")  # what is read as "<"
 _OPENING = re.compile(rf"{_BRACKET.pattern}\s*+[/\u2044\u2215\uff0f]?\s*+")
@@ -47,7 +48,7 @@ def fenced(name: str, text: str) -> str:
     The nonce is a hash of the text itself: its author cannot know it, and the same text gives the
     same fence, so that prompt caches survive. ``name`` is one that :func:`defused` knows.
     """
-    nonce = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    nonce = digest(text)[:12]
     return f"<{name}-{nonce}>\n{defused(text)}\n</{name}-{nonce}>"
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
+
+from langchain_memengine.text.digests import digest
 
 Role = Literal["memory", "user", "assistant"]
 
@@ -94,7 +95,7 @@ def _memory(value: Any, skipped: Counter[str]) -> Iterator[ForeignText]:
     metadata |= {key: told[key] for key in _OWNER_KEYS if told.get(key)}
     user = told.get("user_id")
     yield ForeignText(
-        id=str(told.get("id") or _digest(text)),
+        id=str(told.get("id") or digest(text)[:24]),
         text=text,
         role="memory",
         at=_moment(told.get("created_at") or told.get("create_time")),
@@ -120,7 +121,9 @@ def _conversation(value: Any, skipped: Counter[str]) -> Iterator[ForeignText]:
         path = list(mapping)
     others = mapping.keys() - path
     skipped["another branch"] += sum(_said(mapping[node]) is not None for node in others)
-    thread = str(value.get("conversation_id") or value.get("id") or _digest(str(sorted(mapping))))
+    thread = str(
+        value.get("conversation_id") or value.get("id") or digest(str(sorted(mapping)))[:24]
+    )
     title = value.get("title")
     for node in path:
         message = _said(mapping[node])
@@ -179,7 +182,3 @@ def _moment(value: Any) -> datetime | None:
         return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     except (TypeError, ValueError, OverflowError, OSError):
         return None
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:24]

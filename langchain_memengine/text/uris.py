@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from urllib.parse import quote
+
+from langchain_memengine.text.digests import digest
 
 MAX_PART_CHARS = 255
 """With two parts and a commit's id a URI fits into the shortest key, that of MySQL."""
@@ -20,5 +21,5 @@ def uri_part(text: str) -> str:
     quoted = quote(text, safe="", errors="surrogatepass")
     if len(quoted) <= MAX_PART_CHARS:
         return quoted
-    digest = hashlib.sha256(quoted.encode()).hexdigest()[:_HASH_DIGITS]
-    return f"{quoted[: MAX_PART_CHARS - _HASH_DIGITS - 1]}~{digest}"
+    cut = quoted[: MAX_PART_CHARS - _HASH_DIGITS - 1]
+    return f"{cut}~{digest(quoted)[:_HASH_DIGITS]}"

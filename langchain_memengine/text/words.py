@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from functools import cache
 
 from langchain_memengine.errors import ConfigurationError
@@ -20,12 +21,12 @@ from langchain_memengine.text.stemming import (
     stemmer_of,
     stemmer_version,
 )
-from langchain_memengine.text.stopwords import STOP_WORDS, guess_language
+from langchain_memengine.text.stopwords import LATIN_LANGUAGES, STOP_WORDS, guess_language
 
 AUTO = "auto"
 NONE = "none"
 
-SPLITTER_VERSION = 1
+SPLITTER_VERSION = 2
 """Raised with every change of the output, so that stored keyword indexes are rebuilt."""
 
 MAX_WORD_CHARS = 100
@@ -47,16 +48,26 @@ _UNSPACED_ASTRAL = "\U0001b000-\U0001b16f\U00020000-\U0003ffff"
 _RUN = re.compile(f"[{_UNSPACED}{_UNSPACED_ASTRAL}]")
 
 # Han and Hangul characters are words by themselves: 猫, 집. A query of one must find it in a run.
-_SINGLE = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\U00020000-\U0003ffff]")
+_HAN = "\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003ffff"
+_SINGLE = re.compile(f"[{_HAN}\uac00-\ud7a3]")
+_LONE = re.compile(f"(?<![{_HAN}])[{_HAN}](?![{_HAN}])")
 
 # Classes that reach beyond the basic plane are five times slower: only for texts that need them.
 # What lies between (emoji) needs none.
 _ASTRAL = re.compile("[\U00010a00-\U0001efff\U00020000-\U0003ffff\U000e0100-\U000e01ef]")
 
-# Joiners that stay in a word are dropped, so that both spellings match; look-alikes of the
-# apostrophe and the minus become one.
-_SAME = dict.fromkeys("\u00ad\u200c\u200d\u2060\ufeff", "") | {"’": "'", "ʼ": "'"}
-_SAME |= {"‐": "-", "−": "-"}
+# Pictures: emoji without their colours, and the signs they began with.
+_EMOJI = "\u2600-\u27bf\U0001f000-\U0001f3fa\U0001f400-\U0001faff"
+_HAS_EMOJI = re.compile(f"[{_EMOJI}]")
+
+# Joiners that stay in a word are dropped, so that both spellings match, and so are the points of
+# Hebrew, which most people leave out; look-alikes of the apostrophe and the minus become one, and
+# the digits of scripts that have their own become those of all others.
+_DROPPED = "\u00ad\u200c\u200d\u2060\ufeff" + "".join(map(chr, range(0x0591, 0x05BE))) + "\u05bf"
+_SAME = dict.fromkeys(_DROPPED + "\u05c1\u05c2\u05c4\u05c5\u05c7", "")
+_SAME |= {"’": "'", "ʼ": "'", "‐": "-", "−": "-", "\u05be": "-"}
+_ZEROS = "٠۰०০੦૦୦௦౦೦൦๐໐༠၀០"
+_SAME |= {chr(ord(zero) + digit): str(digit) for zero in _ZEROS for digit in range(10)}
 _SAME_CHARS = re.compile(f"[{''.join(_SAME)}]")
 _DOTTED_I = "i\u0307"  # what casefolding makes of the Turkish capital İ
 
@@ -69,6 +80,12 @@ _PATTERN = (
 )
 _ASCII_TOKEN = re.compile(_PATTERN.format(word=r"\w++"), re.ASCII)
 
+# getUserName, and not iPhone, JavaScript or LangChain: those are one word each.
+_CAMEL = re.compile(r"(?<![A-Za-z0-9])[a-z]{2,}(?:[A-Z][a-z0-9]*)+")
+_INNER_CAPITAL = re.compile(r"[A-Z](?<=[a-z][A-Z])")  # faster to look for, and few texts have one
+_HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+")
+_HYPHENATED = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+")
+
 _PLAIN = re.compile(r"[^\W_]+")
 _DIGIT = re.compile(r"\d")
 _SEGMENTS = re.compile(r":?[/\\]+")
@@ -80,10 +97,10 @@ class WordSplitter:
 
     Case, width and punctuation do not matter. Stop words are dropped and the rest is stemmed;
     a word in another script than the language's is treated as the language that script stands
-    for (Cyrillic as Russian, …). Identifiers (``user_id``, ``v1.2.3``, ``C++``, paths, ``-5``)
-    are kept whole, in front of their parts. Runs of Han, kana, Hangul, Thai and other unspaced
-    scripts become overlapping pairs of characters, followed by each Han or Hangul character;
-    a lone character stays as it is.
+    for (Cyrillic as Russian, …). Identifiers (``user_id``, ``getUserName``, ``v1.2.3``, ``C++``,
+    paths, ``-5``) are kept whole, in front of their parts, ``e-mail`` as ``email``. Runs of Han,
+    kana, Hangul, Thai and other unspaced scripts become overlapping pairs of characters, followed
+    by each Han or Hangul character; a lone character stays as it is.
 
     Args:
         language: A language of ``snowballstemmer``; ``"auto"`` to tell English, German, French,
@@ -124,7 +141,9 @@ class WordSplitter:
         """Return the words to look a text up by.
 
         As for an indexed text, but of a run of Han or Hangul only the pairs: its characters one
-        by one would match almost anything. A lone character still is looked up.
+        by one would match almost anything. A lone character still is looked up, also one that
+        stands between kana, and in ``"auto"`` a word as the texts of each language have it: a few
+        words do not tell theirs.
         """
         return self._words(_tokens(text), singles=False)
 
@@ -133,16 +152,28 @@ class WordSplitter:
         if singles:
             words = [word for token in tokens for word in lexicon[token]]
         else:
-            words = [word for token in tokens for word in _pairs(token) or lexicon[token]]
+            words = [word for token in tokens for word in self._asked(token, lexicon)]
         if tokens and not words:
             kept = {token: lexicon.forms(token, frozenset()) for token in set(tokens)}
             words = [word for token in tokens for word in kept[token]]
         return words
 
+    def _asked(self, token: str, lexicon: _Lexicon) -> Sequence[str]:
+        """Return the words that a token of a query asks for; none for a stop word."""
+        if pairs := _pairs(token):
+            return [*pairs, *_LONE.findall(token)]
+        words = lexicon[token]
+        if self.language != AUTO or not words:
+            return words
+        every = [words, *(self._lexicon_of(language)[token] for language in LATIN_LANGUAGES)]
+        return list(dict.fromkeys(word for forms in every for word in forms))
+
     def _lexicon(self, tokens: list[str]) -> _Lexicon:
-        language = self.language
-        if language == AUTO:
-            language = guess_language(tokens[:_WORDS_FOR_GUESS])
+        if self.language == AUTO:
+            return self._lexicon_of(guess_language(tokens[:_WORDS_FOR_GUESS]))
+        return self._lexicon_of(self.language)
+
+    def _lexicon_of(self, language: str) -> _Lexicon:
         if language not in self._lexicons:
             self._lexicons[language] = _Lexicon(language)
         return self._lexicons[language]
@@ -180,6 +211,8 @@ class _Lexicon(dict[str, tuple[str, ...]]):
         parts = [
             self._stem(part[:MAX_WORD_CHARS]) for part in _parts(token) if part not in stop_words
         ]
+        if _HYPHENATED.fullmatch(token):
+            return [self._stem(token.replace("-", "")[:MAX_WORD_CHARS]), *parts]
         return [*_wholes(token), *parts]
 
     def _around_apostrophes(self, pieces: list[str], stop_words: frozenset[str]) -> list[str]:
@@ -197,10 +230,17 @@ class _Lexicon(dict[str, tuple[str, ...]]):
 
 
 def _tokens(text: str) -> list[str]:
+    if _INNER_CAPITAL.search(text):
+        text = _CAMEL.sub(_with_humps, text)
     if text.isascii():
         return _ASCII_TOKEN.findall(text.lower())
     folded = _fold(text)
-    return _unicode_token(astral=bool(_ASTRAL.search(folded))).findall(folded)
+    astral, emoji = bool(_ASTRAL.search(folded)), bool(_HAS_EMOJI.search(folded))
+    return _unicode_token(astral=astral, emoji=emoji).findall(folded)
+
+
+def _with_humps(found: re.Match[str]) -> str:
+    return " ".join([found[0], *_HUMP.findall(found[0])])
 
 
 def _pairs(token: str) -> list[str]:
@@ -241,10 +281,11 @@ def _marks(*, astral: bool) -> str:
 
 
 @cache
-def _unicode_token(*, astral: bool) -> re.Pattern[str]:
+def _unicode_token(*, astral: bool, emoji: bool = False) -> re.Pattern[str]:
     unspaced = _UNSPACED + _UNSPACED_ASTRAL if astral else _UNSPACED
     word = rf"(?:[^\W{unspaced}]++[{_marks(astral=astral)}]*+)++"
-    return re.compile(f"[{unspaced}]++|{_PATTERN.format(word=word)}")
+    pictures = f"|[{_EMOJI}]" if emoji else ""
+    return re.compile(f"[{unspaced}]++|{_PATTERN.format(word=word)}{pictures}")
 
 
 @cache

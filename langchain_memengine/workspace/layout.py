@@ -13,13 +13,13 @@ in a table as well as files.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path, PurePath
 
 from langchain_memengine.errors import ConfigurationError
+from langchain_memengine.text.digests import digest
 from langchain_memengine.workspace.durable import make_folder
 
 MEMORY_FILE = "MEMORY.md"
@@ -54,10 +54,9 @@ def slug(identifier: str) -> str:
         and not _WINDOWS_DEVICE.fullmatch(identifier)
     ):
         return identifier
-    digest = hashlib.sha256(identifier.encode("utf-8", "surrogatepass")).hexdigest()
     readable = _UNREADABLE_RUN.sub("-", identifier.lower()).strip("-")
     prefix = readable[: _MAX_SLUG - _HASH_DIGITS - 1].rstrip("-") or "id"
-    return f"{prefix}-{digest[:_HASH_DIGITS]}"
+    return f"{prefix}-{digest(identifier)[:_HASH_DIGITS]}"
 
 
 def daily_name(day: date) -> str:

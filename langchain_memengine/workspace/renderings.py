@@ -1,13 +1,16 @@
 """Entries of Markdown files that only render a record: marked, so that nothing is found twice.
 
 The record is what is searched, and what a person is asked to forget. A rendering whose record is
-gone stays unsearched: what was forgotten does not come back through the file that told of it.
+gone stays unsearched, and goes with what is forgotten: it does not come back through the file that
+told of it.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterator, Sequence
 
+_OPENING = "<!-- record:"
 _MARK = re.compile(r"<!-- (/?)record:(\S+) -->")
 _CONTENT = re.compile(r"[^\r\n]+")
 
@@ -33,21 +36,38 @@ def without_rendered(text: str) -> str:
     Marks stand on lines of their own. One without its counterpart marks nothing, as does an
     opening one that another follows: a person may have cut a part away.
     """
-    if "<!-- record:" not in text:
+    if _OPENING not in text:
         return text
     lines = text.splitlines(keepends=True)
-    begun, record = 0, ""
+    for _, entry in _entries(lines):
+        lines[entry] = [_CONTENT.sub("", inner) for inner in lines[entry]]
+    return "".join(lines)
+
+
+def without_entries(text: str, records: Collection[str]) -> str:
+    """Return a text without the marked entries of these records; other lines stay as they are."""
+    if not records or _OPENING not in text:
+        return text
+    names = {_name(record) for record in records}
+    lines = text.splitlines(keepends=True)
+    gone = [entry for name, entry in _entries(lines) if name in names]
+    for entry in reversed(gone):
+        del lines[entry]
+    return "".join(lines)
+
+
+def _entries(lines: Sequence[str]) -> Iterator[tuple[str, slice]]:
+    """Yield the names of records, and the lines of their entries with the marks."""
+    begun, name = 0, ""
     for place, line in enumerate(lines):
         mark = _MARK.fullmatch(line.strip())
         if mark is None:
             continue
         if not mark[1]:
-            begun, record = place, mark[2]
-        elif mark[2] == record:
-            entry = slice(begun, place + 1)
-            lines[entry] = [_CONTENT.sub("", inner) for inner in lines[entry]]
-            record = ""
-    return "".join(lines)
+            begun, name = place, mark[2]
+        elif mark[2] == name:
+            yield name, slice(begun, place + 1)
+            name = ""
 
 
 def _name(record: str) -> str:

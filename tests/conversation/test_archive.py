@@ -86,6 +86,29 @@ def test_messages_are_found_with_where_they_are_from(engine):
     }
 
 
+def test_a_replay_writes_nothing_down_that_was_forgotten(engine):
+    head = archive(engine, TURN)
+    engine.forget(source=f"message:chat%201/m3#{head}")
+    (file,) = engine.root.glob("archive/*/*.md")
+    file.unlink()
+    archive(engine, TURN)
+    lines = file.read_text(encoding="utf-8").splitlines()
+    assert [one in lines for one in ("Какая погода в Риме?", "sunny", "Sunny.")] == [
+        True,
+        False,
+        True,
+    ]
+    engine.forget(thread="chat 1")
+    archive(engine, TURN)
+    assert list(engine.root.glob("archive/*/*.md")) == []
+
+
+def test_a_message_that_begins_like_front_matter_is_found(engine):
+    archive(engine, [HumanMessage("---\nwifi: hunter2\n---", id="m")])
+    (hit,) = engine.search("hunter2", thread_id="chat 1").hits
+    assert hit.text == "---\nwifi: hunter2\n---"
+
+
 def test_archived_messages_are_embedded_like_any_text(tmp_path):
     with make_engine(tmp_path, embeddings=FakeEmbeddings()) as engine:
         archive(engine, TURN)

@@ -48,7 +48,7 @@ def test_one_piece_is_asked_once_with_the_earlier_summary_fenced():
 
 def test_many_pieces_are_merged_until_one_is_left():
     model = ScriptedChatModel(
-        respond=lambda messages: "M" if "Merge" in str(messages[0].content) else "P"
+        replies=lambda messages: "M" if "Merge" in str(messages[0].content) else "P"
     )
     pieces = [f"piece {number}" for number in range(MERGED + 1)]
     assert answered(condensed(pieces, ""), model) == "M"

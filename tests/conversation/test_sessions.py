@@ -11,13 +11,8 @@ from langchain_memengine.types import (
     Actor,
     Filter,
 )
-from tests.fakes.clock import START, FixedClock
+from tests.fakes.clock import START
 from tests.fakes.engines import make_engine, texts, write
-
-
-@pytest.fixture
-def clock():
-    return FixedClock()
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from langchain_memengine.conversation.source_uris import (
     learnt_prefix,
     learnt_source,
     message_source,
+    summarised_by,
     summary_source,
     thread_source,
 )
@@ -18,6 +19,7 @@ def test_sources_are_spelt_like_this():
     assert message_source("t 1", "m/2", "c3") == "message:t%201/m%2F2#c3"
     assert summary_source("t", "c3") == "message:t/(summary)#c3"
     assert learnt_source("t", "c3", 4) == "learnt:t/c3-4"
+    assert summarised_by("message:t/(summary)#c3") == "c3"
 
 
 @given(st.tuples(IDS, IDS), st.tuples(IDS, IDS))
@@ -29,5 +31,7 @@ def test_only_the_same_message_has_the_same_source(one, other):
 def test_sources_begin_with_their_threads_and_with_no_other_ones(thread, message, other):
     source = message_source(thread, message, "c")
     assert source != summary_source(thread, "c")
+    assert summarised_by(source) is None
+    assert summarised_by(summary_source(thread, "c")) == "c"
     assert source.startswith(thread_source(other)) == (thread == other)
     assert learnt_source(thread, "c", 1).startswith(learnt_prefix(other)) == (thread == other)

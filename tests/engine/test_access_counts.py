@@ -1,7 +1,11 @@
 """Access counts: written in batches, and no change."""
 
+import sqlite3
+from contextlib import closing
+
 import pytest
 
+from langchain_memengine.errors import StoreBusyError
 from tests.fakes.engines import make_engine
 
 
@@ -37,3 +41,19 @@ def test_searching_alone_counts_no_access():
         engine.search("tea")
         engine.write_accesses()
         assert engine.search("tea").hits[0].receipt.access_count == 0
+
+
+def test_counts_that_cannot_be_written_cost_nothing_and_are_written_later(tmp_path, caplog):
+    with make_engine(tmp_path, busy_timeout_ms=0) as engine:
+        engine.add_texts(["tea"])
+        hits = engine.search("tea").hits
+        with closing(sqlite3.connect(tmp_path / ".memengine" / "memory.sqlite")) as another:
+            another.execute("BEGIN IMMEDIATE")
+            engine.record_access(hits * 100)
+            assert "access counts are written later" in caplog.text
+            engine.record_access(hits * 99)  # not enough for another try
+            assert len(caplog.records) == 1
+            with pytest.raises(StoreBusyError):
+                engine.write_accesses()
+        engine.write_accesses()
+        assert engine.search("tea").hits[0].receipt.access_count == 199

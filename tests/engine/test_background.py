@@ -18,9 +18,9 @@ from langchain_memengine.errors import (
 from langchain_memengine.jobs.reports import JobsReport
 from langchain_memengine.retrieval import backlog
 from langchain_memengine.storage import jobs
+from langchain_memengine.storage.job_schema import jobs as job_table
 from langchain_memengine.storage.job_values import NewJob
 from langchain_memengine.storage.locking import IndexLock
-from langchain_memengine.storage.schema import jobs as job_table
 from tests.fakes.clock import START, FixedClock
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine, texts, write

@@ -10,12 +10,6 @@ from tests.fakes.clock import START, FixedClock
 from tests.fakes.engines import make_engine, texts
 
 
-@pytest.fixture
-def engine():
-    with make_engine() as engine:
-        yield engine
-
-
 def test_a_retry_that_words_its_texts_otherwise_adds_nothing(engine):
     update = engine.commit("t", "", "fact", ["Ann likes tea."], learnt_from=["m1"])
     again = engine.commit("t", "", "fact", ["Ann is fond of tea."], learnt_from=["m1"])

@@ -24,11 +24,6 @@ ANN, BOB, ADMIN = Actor("ann"), Actor("bob"), Actor("root", is_admin=True)
 STAGING = "The staging server runs in Frankfurt and has eight cores and forty gigabytes of memory."
 
 
-@pytest.fixture
-def clock():
-    return FixedClock()
-
-
 @pytest.fixture(params=["keyword", "vectors"])
 def engine(request, tmp_path, clock):
     embedder = FakeEmbeddings() if request.param == "vectors" else None

@@ -135,11 +135,14 @@ def test_index_that_does_not_fit_the_database_is_built_again(tmp_path):
     assert check(tmp_path, "indexes").status == "ok"
 
 
-@pytest.mark.parametrize("name", ["matrix", "posting_counts"])
-def test_index_with_wrong_numbers_is_found_by_self_hits_and_built_again(tmp_path, name):
+@pytest.mark.parametrize(
+    ("name", "damaged"),
+    [("matrix", np.zeros_like), ("codes", np.flipud), ("posting_counts", np.zeros_like)],
+)
+def test_index_with_wrong_numbers_is_found_by_self_hits_and_built_again(tmp_path, name, damaged):
     stored(tmp_path, CORPUS, search=True)
     (path,) = (tmp_path / ".memengine/index").rglob(f"{name}.npy")
-    np.save(path, np.zeros_like(np.load(path)))
+    np.save(path, damaged(np.load(path)))
     found = check(tmp_path, "self-hits")
     assert found.status == "failed"
     assert found.found == "20 of 21 sampled chunks are not found by their own text or vector"

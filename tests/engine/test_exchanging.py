@@ -13,16 +13,11 @@ from langchain_memengine.types import (
     Fact,
     Filter,
 )
-from tests.fakes.clock import START, FixedClock
+from tests.fakes.clock import START
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine, texts
 
 ALICE, BOB = Actor("alice"), Actor("bob")
-
-
-@pytest.fixture
-def clock():
-    return FixedClock()
 
 
 @pytest.fixture

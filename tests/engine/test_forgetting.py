@@ -87,7 +87,7 @@ def test_nothing_is_left_anywhere(tmp_path, actor, vectors, monkeypatch):
 
 
 def forget_everything(engine, actor, monkeypatch):
-    monkeypatch.setattr("langchain_memengine.retrieval.snapshot.MIN_CHUNKS", 1)
+    monkeypatch.setattr("langchain_memengine.retrieval.snapshot_keeping.MIN_CHUNKS", 1)
     owner = "" if actor.is_admin else actor.user_id
     record = remember_everywhere(engine, actor, owner)
     engine.add_texts([f"tea {i}" for i in range(600)], actor=actor)
@@ -135,6 +135,26 @@ def test_what_is_beside_the_words_stays(engine):
     assert "I will." in transcript.read_text()
     assert "## Person" not in transcript.read_text()
     assert texts(engine.search("tea milk", 1, actor=ALICE)) == ["## 12:00 — talk\n\n- tea\n- milk"]
+
+
+@pytest.mark.parametrize("actor", [ALICE, ADMIN])
+def test_what_a_log_shows_of_a_forgotten_conversation_goes_and_the_rest_stays(engine, actor):
+    said = HumanMessage(f"Remember: {SECRET}.", id="1")
+    update = engine.archive.commit(
+        "t", "", "flush", [said], summary=f"- {SECRET}", owner="alice", now=START
+    )
+    engine.append_daily("flush", "- tea at four", owner="alice", record="another")
+    engine.append_daily("flush", f"- {SECRET}", owner="alice", record=update.partition("<")[0])
+    engine.forget(thread="t", actor=actor)
+    assert files_with(engine.root) == []
+    assert "tea at four" in engine.read_daily(START.date(), "alice")
+
+
+def test_what_a_log_shows_of_a_forgotten_record_goes_in_whatever_words(engine):
+    record = engine.remember("Where the key is")
+    engine.append_daily("talk", f"- {SECRET}", record=record.id)
+    engine.forget([record.id])
+    assert files_with(engine.root) == []
 
 
 def test_a_chroma_folder_that_cannot_be_removed_is_told(engine, monkeypatch):
@@ -489,7 +509,7 @@ def test_vacuum_removes_what_is_over_and_an_old_archive(tmp_path):
 
 
 def test_an_engine_that_maintains_the_index_writes_no_forgotten_word_later(tmp_path, monkeypatch):
-    monkeypatch.setattr("langchain_memengine.retrieval.snapshot.MIN_CHUNKS", 1)
+    monkeypatch.setattr("langchain_memengine.retrieval.snapshot_keeping.MIN_CHUNKS", 1)
     root = tmp_path / "root"
     with make_engine(root) as holder:
         record = holder.remember(SECRET)

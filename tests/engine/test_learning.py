@@ -12,8 +12,8 @@ from langchain_memengine.conversation.lineage import join_heads
 from langchain_memengine.errors import ChatModelError, ConfigurationError, UnknownCommitError
 from langchain_memengine.faces.nodes import summarization_node
 from langchain_memengine.jobs.reports import JobsReport
+from langchain_memengine.storage.job_schema import jobs as job_table
 from langchain_memengine.storage.job_values import JobContext
-from langchain_memengine.storage.schema import jobs as job_table
 from langchain_memengine.types import Actor
 from tests.fakes.archives import MemoryArchive
 from tests.fakes.chat_models import ScriptedChatModel
@@ -97,12 +97,12 @@ def test_same_words_are_learnt_from_once_however_often_they_come(engine):
 def test_failing_model_delays_and_loses_nothing():
     answers = iter([ChatModelError("down"), "no JSON", "no JSON"])
     model = learner(FACTS)
-    respond = model.respond
+    respond = model.replies
 
     def flaky(messages):
         return next(answers, None) or respond(messages)
 
-    with make_engine(chat_model=ScriptedChatModel(respond=flaky)) as engine:
+    with make_engine(chat_model=ScriptedChatModel(replies=flaky)) as engine:
         learn(engine, "I like tea")
         assert [job.state for job in engine.jobs()] == ["ready"]
         assert engine.facts(actor=ANN) == []
@@ -171,12 +171,12 @@ def test_correction_within_one_message_wins(engine):
 def test_fact_that_is_learnt_late_is_the_older_one_all_the_same():
     answers = iter([ChatModelError("down")])
     model = learner(FACTS, contradicting)
-    respond = model.respond
+    respond = model.replies
 
     def flaky(messages):
         return next(answers, None) or respond(messages)
 
-    with make_engine(chat_model=ScriptedChatModel(respond=flaky)) as engine:
+    with make_engine(chat_model=ScriptedChatModel(replies=flaky)) as engine:
         engine.learn([HumanMessage("I live in Rome")], actor=ANN)
         assert engine.run_jobs().failed == 1
         engine._clock.now += timedelta(milliseconds=100)  # the first job waits half a second
@@ -291,13 +291,13 @@ def test_a_fact_that_was_retired_comes_back_by_undo_at_any_time_of_a_real_clock(
 )
 def test_verdict_that_cannot_be_meant_changes_nothing(verdicts):
     model = learner(FACTS)
-    respond = model.respond
+    respond = model.replies
 
     def judge(messages):
         judging = str(messages[-1].text).startswith("New fact:")
         return {"reasoning": "", "verdicts": verdicts} if judging else respond(messages)
 
-    with make_engine(chat_model=ScriptedChatModel(respond=judge)) as engine:
+    with make_engine(chat_model=ScriptedChatModel(replies=judge)) as engine:
         learn(engine, "I live in Rome")
         learn(engine, "I moved to Bern")
         assert told(engine) == ["User lives in Bern.", "User lives in Rome."]

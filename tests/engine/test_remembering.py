@@ -16,16 +16,11 @@ from langchain_memengine.types import (
     Actor,
     Filter,
 )
-from tests.fakes.clock import START, FixedClock
+from tests.fakes.clock import START
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine, texts
 
 ALICE, BOB = Actor("alice"), Actor("bob")
-
-
-@pytest.fixture
-def clock():
-    return FixedClock()
 
 
 @pytest.fixture(params=["keyword", "vectors"])
@@ -252,6 +247,30 @@ def test_nobody_supersedes_what_they_may_not_write(engine):
         engine.supersede(shared.id, shared.id)
 
 
+def test_records_never_take_one_another_s_place(engine):
+    for name, drink in (("a", "tea"), ("b", "milk"), ("c", "wine")):
+        engine.remember(f"Ann likes {drink}", id=name)
+    engine.supersede("a", "b")
+    engine.supersede("b", "c")
+    for gone in ("b", "c"):
+        with pytest.raises(ConfigurationError, match=f"'{gone}' took the place of 'a' before"):
+            engine.supersede(gone, "a")
+    assert found(engine) == ["Ann likes wine"]
+    (made,) = [one for one in engine.revisions("a") if one.kind == "supersede"]
+    engine.undo(made.id)
+    engine.supersede("c", "a")
+    assert found(engine) == ["Ann likes tea"]
+
+
+def test_an_id_that_is_too_long_names_no_record(engine):
+    engine.remember("Ann likes tea", id="a" * 64)
+    engine.add_texts(["Ann likes milk"], ids=["a" * 65])
+    engine.forget(["a" * 65])
+    assert texts(engine.search("Ann likes", 9)) == ["Ann likes tea"]
+    with pytest.raises(NotFoundError):
+        engine.get("a" * 65)
+
+
 # Listing
 
 
@@ -376,3 +395,8 @@ def test_an_audit_counts_what_the_actor_may_know_of(engine):
         ("personal", "bob", "user", "trusted", 1),
     ]
     assert {count.owner for count in engine.audit(actor=ALICE).records} == {"", "alice"}
+
+
+def test_words_that_look_like_front_matter_are_found(engine):
+    engine.remember("---\nwifi: hunter2\n---")
+    assert found(engine, "wifi") == ["---\nwifi: hunter2\n---"]

@@ -20,12 +20,6 @@ from tests.fakes.engines import make_engine, texts, write
 DOWN = ConnectionError("no route to the embedder")
 
 
-@pytest.fixture
-def engine():
-    with make_engine() as engine:
-        yield engine
-
-
 # What is asked
 
 

@@ -4,14 +4,9 @@ from datetime import timedelta
 
 import pytest
 
-from langchain_memengine.storage.database import Transaction
-from tests.fakes.clock import START, FixedClock
+from langchain_memengine.storage.transaction import Transaction
+from tests.fakes.clock import START
 from tests.fakes.engines import make_engine, texts
-
-
-@pytest.fixture
-def clock():
-    return FixedClock()
 
 
 @pytest.fixture

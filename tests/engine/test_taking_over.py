@@ -5,7 +5,7 @@ import json
 import pytest
 
 from langchain_memengine.errors import StorageError
-from langchain_memengine.retrieval import snapshot
+from langchain_memengine.retrieval import snapshot_keeping
 from langchain_memengine.retrieval.keyword_index import KeywordIndex
 from langchain_memengine.storage.locking import IndexLock
 from tests.fakes.embeddings import FakeEmbeddings
@@ -62,7 +62,7 @@ def test_the_next_search_takes_over_and_fills_chroma(tmp_path):
 
 
 def test_it_keeps_the_indexes_for_the_next_start(tmp_path, monkeypatch):
-    monkeypatch.setattr(snapshot, "MIN_CHUNKS", 1)
+    monkeypatch.setattr(snapshot_keeping, "MIN_CHUNKS", 1)
     first = engine_of(tmp_path, vector_search="exact")
     second = engine_of(tmp_path, vector_search="exact")
     first.add_texts(CORPUS)

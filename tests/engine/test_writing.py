@@ -18,12 +18,6 @@ from tests.fakes.engines import make_engine, texts
 ALICE, BOB = Actor("alice"), Actor("bob")
 
 
-@pytest.fixture
-def engine():
-    with make_engine() as engine:
-        yield engine
-
-
 # Ids
 
 
@@ -111,6 +105,11 @@ def test_long_text_becomes_chunks_of_one_source(engine):
     assert engine.search("paragraph5").hits[0].source == "doc:/a"
     assert engine.delete(["a"]) == 1
     assert engine.stats().chunks == 0
+
+
+def test_a_text_is_found_by_what_looks_like_front_matter(engine):
+    engine.add_texts(["---\nwifi: hunter2\n---\nThe rest."], ids=["a"])
+    assert engine.search("hunter2").hits[0].source == "doc:/a"
 
 
 # Metadata
@@ -259,6 +258,37 @@ def test_embedder_that_is_down_costs_no_text():
         assert texts(engine.search("tea")) == ["tea"]
         assert engine.sync().pending == 0
         assert engine.search("tea").hits[0].cosine == pytest.approx(1.0)
+
+
+def test_a_text_that_waits_for_its_vector_gets_it_with_the_same_text_of_another(tmp_path):
+    down = ConnectionError("nobody answers")
+    # The probe sentence, "rain", the first query; then nobody answers.
+    embedder = FakeEmbeddings(fail_with=[None, None, None, down])
+    with make_engine(tmp_path, embeddings=embedder, sync_on_search=False) as engine:
+        engine.add_texts(["rain"])
+        engine.search("rain")
+        engine.add_texts(["green tea"], ids=["a"])
+        assert [hit.cosine for hit in engine.search("green").hits] == [None]
+        engine.add_texts(["green tea"], ids=["b"])
+        assert all(hit.cosine for hit in engine.search("green", 2).hits)
+    with make_engine(tmp_path, embeddings=embedder, sync_on_search=False) as engine:
+        assert all(hit.cosine for hit in engine.search("green", 2).hits)
+
+
+def test_a_text_whose_vector_is_forgotten_while_it_is_stored_gets_another():
+    embedder = FakeEmbeddings()
+    with make_engine(embeddings=embedder) as engine:
+        engine.add_texts(["green tea"], ids=["a"])
+        engine.sync()  # from now on everything is known to have a vector
+
+        def forgetting(answer):
+            engine.forget(["a"])
+            return answer
+
+        embedder._faults = [forgetting]
+        engine.add_texts(["green tea", "rain"], ids=["b", "c"])
+        assert engine.sync().embedded == 1
+        assert engine.stats().embeddings == 2
 
 
 def test_added_text_is_dated_now(engine):

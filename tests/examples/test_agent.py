@@ -1,21 +1,13 @@
 """The example of an agent runs."""
 
-import importlib.util
-import sys
-from pathlib import Path
-
 import pytest
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "agent.py"
+from tests.fakes.examples import example as load_example
 
 
 @pytest.fixture
 def example(monkeypatch):
-    spec = importlib.util.spec_from_file_location("example_agent", EXAMPLE)
-    module = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, spec.name, module)  # where its annotations are looked up
-    spec.loader.exec_module(module)
-    return module
+    return load_example("agent", monkeypatch)
 
 
 def test_agent_remembers_forgets_and_can_be_rewound(example, tmp_path, capsys):

@@ -11,12 +11,6 @@ from tests.fakes.engines import make_engine
 
 
 @pytest.fixture
-def engine():
-    with make_engine() as engine:
-        yield engine
-
-
-@pytest.fixture
 def tools(engine):
     return {tool.name: tool for tool in experience_tools(engine)}
 

@@ -8,8 +8,8 @@ from langchain_core.messages import AIMessage, ToolMessage
 
 from langchain_memengine import graph_tools
 from langchain_memengine.types import Actor
+from tests.fakes.chat_models import ScriptedChatModel
 from tests.fakes.engines import make_engine
-from tests.fakes.scripted_chat_model import ScriptedChatModel
 
 ANN = {"configurable": {"user_id": "ann"}}
 

@@ -19,9 +19,9 @@ from langchain_memengine.conversation.compaction import CompactionLimits
 from langchain_memengine.errors import ConfigurationError, MissingDependencyError, StorageError
 from langchain_memengine.faces.middleware import MemoryMiddleware
 from langchain_memengine.types import Actor
-from tests.fakes.engines import make_engine, texts
+from tests.fakes.chat_models import ScriptedChatModel
+from tests.fakes.engines import texts
 from tests.fakes.graphs import config, ids
-from tests.fakes.scripted_chat_model import ScriptedChatModel
 
 KILN = "The kiln reaches 900 degrees."
 ANSWER = "answer " * 10  # 70 characters: 18 tokens, and 3 for the message
@@ -34,12 +34,6 @@ LIMITS = CompactionLimits(max_tokens=110)
 @dataclass
 class Context:
     user_id: str
-
-
-@pytest.fixture
-def engine():
-    with make_engine() as engine:
-        yield engine
 
 
 @pytest.fixture

@@ -26,12 +26,6 @@ LIMITS = CompactionLimits(max_tokens=110)
 
 
 @pytest.fixture
-def engine():
-    with make_engine() as engine:
-        yield engine
-
-
-@pytest.fixture
 def archive():
     return MemoryArchive()
 
@@ -301,7 +295,7 @@ def test_long_part_is_summarised_in_pieces_that_fit_the_model(engine, archive):
     def respond(messages):
         return "Merged." if "Merge" in str(messages[0].content) else "Part."
 
-    model = ScriptedChatModel(respond=respond, profile={"max_input_tokens": 400})
+    model = ScriptedChatModel(replies=respond, profile={"max_input_tokens": 400})
     node = summarization_node(engine, model, archive=archive, limits=LIMITS)
     graph = StateGraph(MemoryState).add_node("memory", node).add_edge(START, "memory").compile()
     history = [HumanMessage("word " * 400, id="h0"), HumanMessage("b", id="h1")]
@@ -507,3 +501,17 @@ def test_flush_with_the_engines_own_archive_is_branch_memory(tmp_path):
         assert "The fuse is ceramic." in engine._notes.read("users/anna/daily/2026-05-19.md")
         assert texts(engine.search("ceramic", actor=Actor("anna"))) == ["- The fuse is ceramic."]
         assert engine.search("ceramic", actor=Actor("bob")).hits == ()
+
+
+def test_a_flush_that_is_replayed_after_it_was_forgotten_writes_nothing_down(tmp_path):
+    with make_engine(tmp_path) as engine:
+        node = flush_node(engine, scripted("- The fuse is ceramic."), flush_tokens=1000)
+        graph = StateGraph(MemoryState).add_node("memory", node).add_edge(START, "memory").compile()
+        for _ in range(2):
+            graph.invoke({"messages": loop(10)}, config(user_id="anna"))
+            engine.forget(thread="t", actor=Actor("anna"))
+            written = [path.read_text() for path in tmp_path.rglob("*.md")]
+            assert not any("ceramic" in text or "row 0" in text for text in written)
+        graph.invoke({"messages": loop(10)}, config(user_id="anna"))
+        written = [path.read_text() for path in tmp_path.rglob("*.md")]
+        assert not any("ceramic" in text or "row 0" in text for text in written)

@@ -15,12 +15,6 @@ from tests.fakes.engines import make_engine
 from tests.fakes.graphs import config
 
 
-@pytest.fixture
-def engine():
-    with make_engine() as engine:
-        yield engine
-
-
 def counted(engine, monkeypatch):
     asked = []
     recall = engine.recall

@@ -68,11 +68,6 @@ MINUTE = 1 / (24 * 60)
 
 
 @pytest.fixture
-def clock():
-    return FixedClock()
-
-
-@pytest.fixture
 def engine(clock):
     with make_engine(embeddings=FakeEmbeddings(), clock=clock) as engine:
         yield engine

@@ -41,6 +41,9 @@ class MemoryArchive:
         )
         return f"{commit_id}<{head}"
 
+    def keeps(self, commit_id: str) -> bool:
+        return commit_id in self.commits
+
     def ids(self, thread_id: str) -> list[str]:
         """Return the ids of a thread's messages in the order they came."""
         return [one for thread, one in self.messages if thread == thread_id]

@@ -16,10 +16,15 @@ Reply = str | dict[str, Any] | AIMessage | Exception
 
 
 class ScriptedChatModel(BaseChatModel):
-    """Answers with its replies in turn, the last one again and again; or as a function says."""
+    """Answers with its replies in turn, the last one again and again; or as a function says.
 
-    replies: list[Any] = Field(default_factory=list)
-    respond: Callable[[list[BaseMessage]], Any] | None = None
+    Attributes:
+        replies: What it says, or how it finds out from the messages.
+        profile: What it says of itself.
+        calls: The messages of each call, also of those that failed.
+    """
+
+    replies: list[Any] | Callable[[list[BaseMessage]], Any] = Field(default_factory=list)
     profile: dict[str, Any] | None = None
     calls: list[list[BaseMessage]] = Field(default_factory=list)
 
@@ -44,16 +49,19 @@ class ScriptedChatModel(BaseChatModel):
         **kwargs: Any,
     ) -> ChatResult:
         self.calls.append(list(messages))
-        place = min(len(self.calls), len(self.replies)) - 1
-        reply = self.respond(messages) if self.respond else self.replies[place]
-        message = _message(reply, kwargs.get("tools") or [], len(self.calls))
+        message = _message(self._reply(messages), kwargs.get("tools") or [], len(self.calls))
         return ChatResult(generations=[ChatGeneration(message=message)])
+
+    def _reply(self, messages: list[BaseMessage]) -> Reply:
+        if callable(self.replies):
+            return self.replies(messages)
+        return self.replies[min(len(self.calls), len(self.replies)) - 1]
 
 
 def _message(reply: Reply, tools: list[dict[str, Any]], number: int) -> AIMessage:
     if isinstance(reply, Exception):
         raise reply
     if isinstance(reply, dict):
-        name = tools[0]["function"]["name"]
+        name = tools[0]["function"]["name"] if tools else "tool"
         return AIMessage("", tool_calls=[{"name": name, "args": reply, "id": f"call_{number}"}])
     return AIMessage(reply) if isinstance(reply, str) else reply.model_copy()

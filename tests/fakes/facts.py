@@ -44,4 +44,4 @@ def learner(
         found = [one for key, some in facts.items() if key in asked for one in some]
         return {"reasoning": "", "facts": found}
 
-    return ScriptedChatModel(respond=respond)
+    return ScriptedChatModel(replies=respond)

@@ -7,7 +7,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 
 from langchain_memengine.errors import ChatModelError, ExtractionError
 from langchain_memengine.graph.asking import told_extractor
-from tests.fakes.scripted_chat_model import ScriptedChatModel
+from tests.fakes.chat_models import ScriptedChatModel
 
 PROMPT = [HumanMessage("Anna knows Bert.")]
 KNOWS = {"source": "Anna", "type": "knows", "target": "Bert"}

@@ -12,10 +12,10 @@ from langchain_memengine.storage.graph_values import GraphCounts
 from langchain_memengine.types import (
     Actor,
 )
+from tests.fakes.chat_models import ScriptedChatModel
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine, write
 from tests.fakes.facts import fact, learner
-from tests.fakes.scripted_chat_model import ScriptedChatModel
 
 ANNA, BERT = Actor("anna"), Actor("bert")
 

@@ -18,9 +18,9 @@ from langchain_memengine.storage.graph_values import GraphCounts
 from langchain_memengine.types import (
     Actor,
 )
+from tests.fakes.chat_models import ScriptedChatModel
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine
-from tests.fakes.scripted_chat_model import ScriptedChatModel
 
 
 def reply(*triples, **types):
@@ -42,12 +42,6 @@ def read(messages):
 
 class UnavailableError(Exception):
     status_code = 503
-
-
-@pytest.fixture
-def engine():
-    with make_engine() as engine:
-        yield engine
 
 
 def told(engine, name="Anna", **options):

@@ -1,11 +1,13 @@
 """The graph of an engine: what it answers, to whom, and how it follows the memory."""
 
 import json
+import threading
 from datetime import UTC, datetime
 
 import pytest
 
 from langchain_memengine.errors import ConfigurationError, NotFoundError, ScopeError
+from langchain_memengine.storage import graph_reading
 from langchain_memengine.storage.graph_values import Entity, GraphCounts, Relation
 from langchain_memengine.types import (
     Actor,
@@ -18,12 +20,6 @@ TRIPLES = [
     ("Bert", "chose", "PostgreSQL"),
     ("Carl", "chose", "PostgreSQL"),
 ]
-
-
-@pytest.fixture
-def engine():
-    with make_engine() as engine:
-        yield engine
 
 
 @pytest.fixture
@@ -191,3 +187,25 @@ def test_a_private_nickname_is_not_what_others_texts_mean(graph):
     graph.add_triples([("Boss", "likes", "rum")])
     assert [one.name for one in graph.find_entities("boss", actor=BERT)] == ["Boss"]
     assert told(graph.neighbours("Carla Stone", actor=ANNA)) == ["Carla Stone —likes→ tea"]
+
+
+def test_whoever_looks_for_paths_reads_one_database_at_a_time(engine, graph, monkeypatch):
+    around, inside, found = graph_reading.around, threading.Event(), []
+
+    def search():  # as a search does: the graph while the state is read
+        with engine._database.read():
+            inside.set()
+            with graph._store.get().read():
+                pass
+
+    def around_meanwhile(*arguments, **options):
+        if not inside.is_set():
+            threading.Thread(target=search, daemon=True).start()
+            inside.wait()
+        return around(*arguments, **options)
+
+    monkeypatch.setattr(graph_reading, "around", around_meanwhile)
+    asking = threading.Thread(target=lambda: found.extend(graph.paths("Anna", "Carl")), daemon=True)
+    asking.start()
+    asking.join(10)
+    assert len(found) == 1

@@ -12,17 +12,12 @@ from langchain_memengine.jobs.reports import JobsReport
 from langchain_memengine.jobs.worker import PRUNE_EVERY, RETENTION, Worker, no_work
 from langchain_memengine.storage import job_rows, jobs, schedules
 from langchain_memengine.storage.database import Database
+from langchain_memengine.storage.job_schema import jobs as job_table
 from langchain_memengine.storage.job_values import BackOff, NewJob
 from langchain_memengine.storage.schedules import Schedule
-from langchain_memengine.storage.schema import jobs as job_table
-from tests.fakes.clock import START, FixedClock
+from tests.fakes.clock import START
 
 LOGGER = "langchain_memengine.jobs.worker"
-
-
-@pytest.fixture
-def clock():
-    return FixedClock()
 
 
 @pytest.fixture

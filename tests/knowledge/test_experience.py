@@ -23,11 +23,6 @@ URL = "sqlite://"
 
 
 @pytest.fixture
-def clock():
-    return FixedClock()
-
-
-@pytest.fixture
 def database():
     database = Database(URL, store_id="a", now=START, busy_timeout_ms=0)
     yield database

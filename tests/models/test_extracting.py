@@ -95,7 +95,7 @@ def test_way_that_a_model_does_not_know_is_followed_by_the_next_one():
         told = "JSON schema" in str(messages[-1].text)
         return json.dumps(GOOD) if told else StatusError(400)
 
-    model = ScriptedChatModel(respond=plain_words_only)
+    model = ScriptedChatModel(replies=plain_words_only)
     asking = extractor(model)
     assert asking.ask(PROMPT) == FOUND
     assert len(model.calls) == 3

@@ -104,6 +104,11 @@ def test_a_model_that_never_stops_thinking_takes_no_time():
         read_reply("<think>" * 200_000, Listing)
 
 
+def test_a_number_of_thousands_of_digits_is_unreadable():
+    with pytest.raises(UnreadableReplyError, match="too long a number"):
+        read_reply('{"entries": [{"name": "a", "size": ' + "9" * 5_000 + "}]}", Listing)
+
+
 def test_problem_does_not_quote_the_reply():
     with pytest.raises(UnreadableReplyError) as caught:
         read_reply('{"entries": [{"name": "a", "size": "s3cret"}]}', Listing)

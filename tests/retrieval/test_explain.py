@@ -1,6 +1,7 @@
 """Why a chunk is, or is not, in an answer."""
 
 import hashlib
+import random
 import re
 from datetime import timedelta
 
@@ -242,3 +243,17 @@ class TestNames:
         for nothing in ("", " "):
             with pytest.raises(NotFoundError):
                 engine.explain("secret", nothing)
+
+
+@pytest.mark.parametrize("ranking", ["balanced", "rrf"])
+def test_a_hit_has_the_rank_that_the_search_shows(ranking):
+    chance = random.Random(3)  # noqa: S311  # texts, no secret
+    words, often = [f"word{i}" for i in range(60)], [1 / (i + 1) for i in range(60)]
+    texts = [" ".join(chance.choices(words, often, k=chance.randint(2, 12))) for _ in range(300)]
+    threads = [{"thread_id": str(chance.randint(0, 12))} for _ in texts]
+    with make_engine(embeddings=FakeEmbeddings()) as engine:
+        engine.add_texts(texts, threads)
+        for query in ("word3 word7 word11", "word2 word20 word5", "word9 word1 word30"):
+            hits = engine.search(query, 6, ranking=ranking).hits
+            ranks = [engine.explain(query, hit.id, 6, ranking=ranking).rank for hit in hits]
+            assert ranks == [1, 2, 3, 4, 5, 6]

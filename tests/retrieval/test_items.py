@@ -25,3 +25,11 @@ def test_an_item_that_was_read_is_searched_as_long_as_it_is_kept():
     clock.now += minutes
     assert engine.items.search(Wanted(("a",), "tea")) == []
     engine.close()
+
+
+def test_an_item_is_found_by_what_looks_like_front_matter():
+    with make_engine() as engine:
+        text = "---\nwifi: hunter2\n---"
+        engine.items.put([NewItem(("a",), "k", {"text": text}, [text])])
+        ((_, score),) = engine.items.search(Wanted(("a",), "hunter2"))
+        assert score is not None

@@ -11,7 +11,8 @@ from langchain_memengine.retrieval.keyword_index import KeywordIndex
 from langchain_memengine.retrieval.partition import Partition
 from langchain_memengine.retrieval.view import View
 from langchain_memengine.storage import access, chunks, embeddings
-from langchain_memengine.storage.database import Database, to_ms
+from langchain_memengine.storage.database import Database
+from langchain_memengine.storage.times import to_ms
 from langchain_memengine.types import Provenance
 from tests.storage.contract import NOW, keep, piece
 
@@ -105,7 +106,10 @@ def test_scores_are_those_of_one_index_over_everything_readable(view):
     )
 
 
-def test_the_exact_leg_returns_the_nearest_that_pass(view):
+@pytest.mark.parametrize("searched_from", [0, 1_000_000])
+def test_the_exact_leg_returns_the_nearest_that_pass(view, monkeypatch, searched_from):
+    monkeypatch.setattr(legs, "SEARCHED_FROM", searched_from)
+    monkeypatch.setattr(legs, "FILTERED_FROM", searched_from)
     nearest = legs.exact_leg(view, query(X), 3, None)
     assert nearest.positions.tolist() == [1, 5, 0]
     assert nearest.path == "exact"

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from langchain_memengine.retrieval.partitions import Partitions
 from langchain_memengine.storage import access, chunks, embeddings
-from langchain_memengine.storage.database import Database, to_ms
+from langchain_memengine.storage.database import Database
+from langchain_memengine.storage.times import to_ms
 from langchain_memengine.types import (
     Chunk,
     Filter,

@@ -10,17 +10,12 @@ from langchain_memengine.errors import NotFoundError
 from langchain_memengine.retrieval.record_chunks import record_source
 from langchain_memengine.storage.graph_values import Entity, GraphCounts, Relation
 from langchain_memengine.types import Actor
-from tests.fakes.clock import START, FixedClock
+from tests.fakes.clock import START
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine
 
 ANN, ADMIN = Actor("ann"), Actor("root", is_admin=True)
 DAY = timedelta(days=1)
-
-
-@pytest.fixture
-def clock():
-    return FixedClock()
 
 
 @pytest.fixture

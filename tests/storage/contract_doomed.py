@@ -5,7 +5,7 @@ from datetime import timedelta
 from sqlalchemy import event
 
 from langchain_memengine.storage import chunks, doomed, messages
-from langchain_memengine.storage.doomed import Selection
+from langchain_memengine.storage.doomed_values import Selection
 from langchain_memengine.storage.messages import StoredMessage
 from langchain_memengine.types import Provenance
 from tests.storage.contract import MANY, NOW, piece

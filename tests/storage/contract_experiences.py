@@ -4,8 +4,9 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from langchain_memengine.storage import experiences
-from langchain_memengine.storage.database import Database, to_ms
+from langchain_memengine.storage.database import Database
 from langchain_memengine.storage.experience_values import Experience, ExperienceStats, IntentRow
+from langchain_memengine.storage.times import to_ms
 from tests.storage.contract import MANY, NOW
 
 LEARNT = Experience(

@@ -5,7 +5,13 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from langchain_memengine.storage import graph, graph_meta, graph_reading, graph_vectors
+from langchain_memengine.storage import (
+    graph,
+    graph_entities,
+    graph_meta,
+    graph_reading,
+    graph_vectors,
+)
 from langchain_memengine.storage.graph_values import Entity, Evidence, GraphCounts, Relation
 
 NOW = datetime(2026, 5, 19, 12, 0, tzinfo=UTC)
@@ -91,7 +97,7 @@ class GraphContract:
         learn(database, SHARED, Relation(ANNA, "eats", fruit), Relation(BERT, "leads", company))
         assert told(around(database, fruit, 2)) == ["Anna —eats→ Apple"]
         with database.read() as tx:
-            called = graph_reading.ids_called(tx, ["apple", "pear"], partitions=ALL)
+            called = graph_entities.ids_called(tx, ["apple", "pear"], partitions=ALL)
         assert {one: sorted(ids) for one, ids in called.items()} == {
             "apple": sorted([fruit.id, company.id])
         }
@@ -99,8 +105,8 @@ class GraphContract:
     def test_an_alias_finds_the_entity_and_is_listed(self, database):
         learn(database, SHARED, entities=[Entity("Robert Smith", "Person", ("Bob",))])
         with database.read() as tx:
-            (ids,) = graph_reading.ids_called(tx, ["bob"], partitions=ALL).values()
-            known = graph_reading.entities(tx, ids, partitions=ALL)
+            (ids,) = graph_entities.ids_called(tx, ["bob"], partitions=ALL).values()
+            known = graph_entities.entities(tx, ids, partitions=ALL)
         (entity,) = known.values()
         assert (entity.name, entity.type, entity.aliases) == ("Robert Smith", "Person", ("Bob",))
 
@@ -111,7 +117,7 @@ class GraphContract:
             found = {
                 text: [
                     entity.name
-                    for entity in graph_reading.search_names(tx, text, partitions=ALL, limit=2)
+                    for entity in graph_entities.search_names(tx, text, partitions=ALL, limit=2)
                 ]
                 for text in ("COTTON", "0% c", "r_s", "!")
             }
@@ -133,8 +139,8 @@ class GraphContract:
             "Carl —chose→ PostgreSQL",
         ]
         with chain.read() as tx:
-            assert not graph_reading.ids_called(tx, ["c"], partitions=("shared",))
-            assert graph_reading.ids_called(tx, ["c"], partitions=("personal/anna",))
+            assert not graph_entities.ids_called(tx, ["c"], partitions=("shared",))
+            assert graph_entities.ids_called(tx, ["c"], partitions=("personal/anna",))
         assert size(chain, ("shared",)) == GraphCounts(4, 3, 3)
         assert size(chain, ("personal/bert",)) == GraphCounts(0, 0, 0)
 
@@ -177,7 +183,7 @@ class GraphContract:
         assert around(chain, ANNA, 1).relations[0].evidence == ("e4",)
         assert size(chain) == GraphCounts(3, 2, 2)
         with chain.read() as tx:
-            assert not graph_reading.ids_called(tx, ["postgresql"], partitions=ALL)
+            assert not graph_entities.ids_called(tx, ["postgresql"], partitions=ALL)
 
     def test_a_name_goes_with_the_memory_that_used_it(self, database):
         learn(database, SHARED, entities=[Entity("Robert Smith", "Person", ("Bobby Secret",))])
@@ -185,8 +191,8 @@ class GraphContract:
         with database.write() as tx:
             graph.forget_evidence(tx, ["e1"])
         with database.read() as tx:
-            assert not graph_reading.ids_called(tx, ["bobby secret"], partitions=ALL)
-            (entity,) = graph_reading.search_names(tx, "smith", partitions=ALL, limit=9)
+            assert not graph_entities.ids_called(tx, ["bobby secret"], partitions=ALL)
+            (entity,) = graph_entities.search_names(tx, "smith", partitions=ALL, limit=9)
         assert entity.aliases == ()
 
     def test_content_is_noted_until_its_memory_is_forgotten(self, database):

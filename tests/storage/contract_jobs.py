@@ -25,9 +25,9 @@ from langchain_memengine.errors import (
 )
 from langchain_memengine.storage import job_rows, jobs, schedules
 from langchain_memengine.storage.database import Database
+from langchain_memengine.storage.job_schema import jobs as job_table
 from langchain_memengine.storage.job_values import JOB_KINDS, Job, NewJob
 from langchain_memengine.storage.schedules import Schedule
-from langchain_memengine.storage.schema import jobs as job_table
 from tests.storage.contract import NOW
 
 LEASE = 30.0

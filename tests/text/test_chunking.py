@@ -5,7 +5,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from langchain_memengine.errors import ConfigurationError
-from langchain_memengine.text.chunking import _Cutter, chunk_markdown
+from langchain_memengine.text.chunking import chunk_markdown
+from langchain_memengine.text.cutting import Cutter
 from langchain_memengine.text.markdown import front_matter, line_starts, split_lines
 from langchain_memengine.text.tokens import estimate_tokens
 
@@ -61,16 +62,30 @@ def test_headings_in_fenced_code_do_not_split():
     assert texts(content) == [content]
 
 
-def test_front_matter_is_in_no_chunk_and_lines_still_count_it():
-    chunks = chunk_markdown("---\ntitle: T\n---\n\n# A\nb")
+def test_front_matter_of_a_file_is_in_no_chunk_and_lines_still_count_it():
+    chunks = chunk_markdown("---\ntitle: T\n---\n\n# A\nb", skip_front_matter=True)
     assert [(c.text, c.start_line, c.end_line) for c in chunks] == [("# A\nb", 5, 6)]
+
+
+def test_front_matter_that_is_no_yaml_is_text():
+    content = "---\nBudget: 10:30: with Anna\n---\nb"
+    (chunk,) = chunk_markdown(content, skip_front_matter=True)
+    assert chunk.text == content
+
+
+def test_what_looks_like_front_matter_in_other_texts_is_text():
+    chunks = chunk_markdown("---\nwifi: hunter2\n---\n# A\nb")
+    assert [(c.text, c.start_line, c.end_line) for c in chunks] == [
+        ("---\nwifi: hunter2\n---", 1, 3),
+        ("# A\nb", 4, 5),
+    ]
 
 
 @pytest.mark.parametrize(
     "content", ["", " ", "\n\r\n\t\x0c\u2028", "---\na: 1\n---\n", "\n" * 9_999]
 )
 def test_blank_text_gives_no_chunk(content):
-    assert chunk_markdown(content) == []
+    assert chunk_markdown(content, skip_front_matter=True) == []
 
 
 def test_paragraphs_are_kept_whole_while_they_fit():
@@ -154,15 +169,19 @@ def test_impossible_sizes_are_refused(size, overlap):
         chunk_markdown("x", size, overlap)
 
 
-@given(any_markdown, bounds, st.booleans())
-@example("a\r\n\r\nb", (1, 0), True)
-def test_chunks_cover_the_body_in_order_within_their_bounds(content, bound, split):
+@given(any_markdown, bounds, st.booleans(), st.booleans())
+@example("a\r\n\r\nb", (1, 0), True, True)
+def test_chunks_cover_the_body_in_order_within_their_bounds(content, bound, split, is_file):
     size, overlap = bound
-    chunks = chunk_markdown(content, size, overlap, source="s", split_on_headers=split)
-    spans = list(_Cutter(content, size, overlap).spans(split_on_headers=split))
+    chunks = chunk_markdown(
+        content, size, overlap, split_on_headers=split, skip_front_matter=is_file
+    )
+    cutter = Cutter(content, size, overlap, skip_front_matter=is_file)
+    spans = list(cutter.spans(split_on_headers=split))
     assert [content[start:end] for start, end, _ in spans] == [chunk.text for chunk in chunks]
     starts = [*line_starts(content), len(content)]
-    covered = starts[front_matter(content).body_line - 1]
+    front = front_matter(content)
+    covered = starts[front.body_line - 1] if is_file and not front.error else 0
     for start, end, _ in spans:
         assert not content[covered:start].strip()
         assert estimate_tokens(content[start:covered]) <= overlap

@@ -82,6 +82,10 @@ def test_a_long_log_loses_only_its_entry():
     assert Erasure([HIDDEN, "entry 9 of a log"]).erase(f"{log}{HIDDEN}\n\nend\n") == f"{log}end\n"
 
 
+def test_words_said_very_often_go_in_one_look_at_each_paragraph():
+    assert Erasure([HIDDEN]).erase(f"{HIDDEN}\n\ntea\n\n" * 20_000) == "tea\n\n" * 20_000
+
+
 def test_json_is_looked_through_as_it_reads():
     erasure = Erasure(["Ключ лежит под ковром"])
     assert erasure.is_in_json(r'{"a": [1, {"b": "так: ' + "Ключ\\nлежит под ковром" + '."}]}')

@@ -67,6 +67,28 @@ def test_identifiers_stand_whole_before_their_parts(text, expected):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        ("getUserName()", ["getusername", "get", "user", "name"]),
+        (
+            "self.parseHTTPReply2",
+            ["self.parsehttpreply2", "self", "parsehttpreply2", "parse", "http", "reply2"],
+        ),
+        ("iPhone JavaScript eBay LangChain", ["iphone", "javascript", "ebay", "langchain"]),
+        ("e-mail", ["email", "e", "mail"]),
+        ("Wi‑Fi", ["wifi", "wi", "fi"]),
+        ("over-the-top", ["overthetop", "over", "the", "top"]),
+        ("May-3", ["may-3", "may", "3"]),
+        ("tea 🎉🎉 ❤️ 👍🏽", ["tea", "🎉", "🎉", "❤", "👍"]),
+        ("٢٠٢٤ and ๑๒๓ and १५", ["2024", "and", "123", "and", "15"]),
+        ("שָׁלוֹם־בַּיִת", ["שלוםבית", "שלום", "בית"]),
+    ],
+)
+def test_other_ways_to_write_a_word_find_it_too(text, expected):
+    assert plain(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
         ("低头思故乡", ["低头", "头思", "思故", "故乡", "低", "头", "思", "故", "乡"]),
         ("끝말잇기", ["끝말", "말잇", "잇기", "끝", "말", "잇", "기"]),
         ("しりとり", ["しり", "りと", "とり"]),
@@ -137,6 +159,33 @@ def test_words_of_another_script_are_stemmed_in_its_language():
 )
 def test_auto_takes_the_language_of_the_stop_words(text, expected):
     assert WordSplitter("auto")(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Der kleine Hund läuft zu den Gärten und bellt.",
+        "Les enfants mangent des gâteaux délicieux dans la cuisine.",
+        "Los niños comen pasteles deliciosos en la cocina.",
+        "I bambini mangiano dolci deliziosi in cucina.",
+        "As crianças comem bolos deliciosos na cozinha.",
+    ],
+)
+def test_auto_finds_a_text_by_each_of_its_words_alone(text):
+    auto = WordSplitter("auto")
+    of_text = auto(text)
+    telling = [word for word in text.rstrip(".").split() if len(word) > 4]
+    assert len(telling) >= 4
+    assert [word for word in telling if set(of_text).isdisjoint(auto.query(word))] == []
+
+
+def test_auto_asks_for_no_form_of_a_word_twice():
+    assert WordSplitter("auto").query("London London") == ["london"] * 2
+
+
+def test_a_lone_character_between_kana_is_looked_up():
+    assert split.query("猫が好き") == ["猫が", "が好", "好き", "猫", "好"]
+    assert set(split.query("猫が好き")) & set(split("彼女は猫を飼っている")) == {"猫"}
 
 
 def test_none_neither_stops_nor_stems():

@@ -8,6 +8,7 @@ from langchain_memengine.workspace.renderings import (
     opening,
     rendered,
     unmarked,
+    without_entries,
     without_rendered,
 )
 
@@ -17,6 +18,14 @@ OPEN, CLOSE = "<!-- record:a1 -->", "<!-- /record:a1 -->"
 def test_entry_stands_between_marks():
     assert rendered("## x\n\ny\n", "a1") == f"{OPEN}\n## x\n\ny\n{CLOSE}\n"
     assert opening("a -->\nb") == "<!-- record:a_--__b -->"
+
+
+def test_entries_of_records_are_taken_out_with_their_marks():
+    other = rendered("d\n", "a 2")
+    text = f"a\r\n{OPEN}\r\nb\r\n{CLOSE}\r\nc\n{other}{OPEN}\ne"
+    assert without_entries(text, ["a1"]) == f"a\r\nc\n{other}{OPEN}\ne"
+    assert without_entries(text, ["a 2"]) == f"a\r\n{OPEN}\r\nb\r\n{CLOSE}\r\nc\n{OPEN}\ne"
+    assert without_entries(text, ["a3"]) == without_entries(text, []) == text
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,94 @@
+"""Quantized vectors: what they leave out is never among the nearest."""
+
+import numkong
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from langchain_memengine.retrieval import quantized
+from langchain_memengine.retrieval.quantized import QuantizedVectors, quantize
+
+
+def unit(vectors):
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return (vectors / np.where(lengths > 0, lengths, 1)).astype(np.float32)
+
+
+def random_units(seed, count, dimension):
+    return unit(np.random.default_rng(seed).normal(size=(count, dimension)))
+
+
+def held(vectors):
+    some = QuantizedVectors(vectors.shape[1])
+    some.grow_to(len(vectors))
+    some.put(np.arange(len(vectors)), vectors)
+    return some
+
+
+def test_the_largest_number_of_a_vector_becomes_127():
+    coded = quantize(np.asarray([[0.6, -0.8], [0.0, 0.0]], np.float32))
+    # 0.6 / (0.8 / 127) is 95.25: a quarter of a step is rounded away.
+    assert coded.codes.tolist() == [[95, -127], [0, 0]]
+    assert coded.scales == pytest.approx([0.8 / 127, 0.0])
+    assert coded.errors == pytest.approx([0.25 * 0.8 / 127, 0.0], rel=1e-3)
+
+
+few_numbers = st.sampled_from([-1.0, -0.5, -0.49, 0.0, 0.001, 0.3, 0.31, 1.0])
+many_vectors = st.integers(1, 12).flatmap(
+    lambda dimension: arrays.arrays(np.float32, (30, dimension), elements=few_numbers)
+)
+
+
+@given(many_vectors, st.integers(1, 31), arrays.arrays(np.bool_, 29))
+def test_whatever_is_among_the_nearest_may_be(vectors, k, mask):
+    vectors, query = unit(vectors[1:]), unit(vectors[:1])[0]
+    products = np.vecdot(vectors, query)
+    products[~mask] = -np.inf
+    # All that are as near as the k-th nearest may stand in its place.
+    least = np.sort(products)[-min(k, max(mask.sum(), 1))]
+    nearest = set(np.flatnonzero(mask & (products >= least)).tolist())
+    assert nearest <= set(held(vectors).may_be_nearest(query, k, mask).tolist())
+
+
+def test_most_vectors_need_no_exact_product():
+    vectors = random_units(1, 5000, 384)
+    some = held(vectors)
+    for query in random_units(2, 5, 384):
+        assert 10 <= len(some.may_be_nearest(query, 10)) < 100
+
+
+@pytest.mark.parametrize(("allowed", "read"), [(0, []), (30, [30]), (31, [100]), (99, [100])])
+def test_the_codes_of_few_are_picked_out_and_of_many_read_in_order(monkeypatch, allowed, read):
+    lengths = []
+
+    def telling(codes, asked, **options):
+        lengths.append(len(codes))
+        return dot(codes, asked, **options)
+
+    dot = numkong.dot
+    monkeypatch.setattr(numkong, "dot", telling)
+    mask = np.random.default_rng(1).permutation(100) < allowed
+    found = held(random_units(1, 100, 16)).may_be_nearest(random_units(2, 1, 16)[0], 5, mask)
+    assert set(found.tolist()) <= set(np.flatnonzero(mask).tolist())
+    assert (lengths, len(found) >= min(5, allowed)) == (read, True)
+
+
+def test_more_vectors_than_are_quantized_at_a_time_are_the_same(monkeypatch):
+    vectors = random_units(3, 50, 8)
+    whole = held(vectors).to_arrays()
+    monkeypatch.setattr(quantized, "_BATCH", 7)
+    for name, array in held(vectors).to_arrays().items():
+        np.testing.assert_array_equal(array, whole[name])
+
+
+def test_a_copy_over_the_same_arrays_is_the_same_and_grows():
+    vectors = random_units(4, 40, 8)
+    some = held(vectors[:20])
+    copy = QuantizedVectors.from_arrays(some.to_arrays())
+    for one in (some, copy):
+        one.grow_to(40)
+        one.put(np.arange(20, 40), vectors[20:])
+    query = random_units(5, 1, 8)[0]
+    assert some.may_be_nearest(query, 3).tolist() == copy.may_be_nearest(query, 3).tolist()
