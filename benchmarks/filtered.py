@@ -48,7 +48,7 @@ def filled(root: Path, count: int) -> Database:
             [text_of(number) for number in range(count)],
             [{"shelf": number % SHELVES} for number in range(count)],
         )
-        store_id, now = engine.config.store_id, engine._clock()  # noqa: SLF001  # nothing else tells
+        store_id, now = engine.config.store_id, engine.now()
     url = f"sqlite:///{root / '.memengine/memory.sqlite'}"
     return Database(url, store_id=store_id, now=now, busy_timeout_ms=0, read_only=True)
 

@@ -26,9 +26,10 @@ from langchain_memengine.storage.chunk_values import partition_key
 from langchain_memengine.storage.doomed_values import Doomed, DoomedChunk, Selection
 from langchain_memengine.storage.record_values import Place
 from langchain_memengine.storage.transaction import Transaction
+from langchain_memengine.text.digests import bounded
 from langchain_memengine.text.erasing import Erasure
 from langchain_memengine.text.sanitize import clean_text
-from langchain_memengine.types import Actor
+from langchain_memengine.types import MAX_THREAD_CHARS, Actor
 from langchain_memengine.workspace.layout import slug
 
 _ALL_RECORDS = record_source("")
@@ -167,7 +168,7 @@ class Forgetting(Erasing, Remembering):
             return Selection(sources, places=places)
         return Selection(
             source=None if source is None else clean_text(source),
-            thread_id=None if thread is None else clean_text(thread),
+            thread_id=None if thread is None else bounded(clean_text(thread), MAX_THREAD_CHARS),
             owner=None if owner is None else slug(owner),
             places=places,
         )

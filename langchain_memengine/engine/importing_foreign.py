@@ -14,7 +14,7 @@ from langchain_memengine.storage import (
     records,
 )
 from langchain_memengine.text.chunking import chunk_markdown
-from langchain_memengine.text.digests import digest
+from langchain_memengine.text.digests import bounded
 from langchain_memengine.text.foreign_exports import ForeignExport, ForeignText
 from langchain_memengine.text.sanitize import clean_metadata, clean_text
 from langchain_memengine.types import (
@@ -24,8 +24,6 @@ from langchain_memengine.types import (
     Provenance,
     Trust,
 )
-
-_HASH_DIGITS = 32
 
 
 class ForeignImporting(Remembering):
@@ -52,7 +50,7 @@ class ForeignImporting(Remembering):
                 (tally.imported if is_new else tally.unchanged)[kind] += 1
 
     def _import_memory(self, one: ForeignText, system: str, actor: Actor) -> bool:
-        name = _fitting_id(f"{system}:{one.id}")
+        name = bounded(f"{system}:{one.id}", MAX_ID_CHARS)
         scope = visibility.default_scope(actor)
         stored_id = record_id(name, visibility.owner_of(scope, actor))
         with self._database.read() as tx:
@@ -82,7 +80,7 @@ class ForeignImporting(Remembering):
             owner=owner,
             origin=origin,
             trust=trust,
-            thread_id=clean_text(one.thread_id or "")[:MAX_THREAD_CHARS] or None,
+            thread_id=bounded(clean_text(one.thread_id or ""), MAX_THREAD_CHARS) or None,
             event_at=one.at or self._clock(),
             metadata=clean_metadata({**one.metadata, "role": one.role}),
         )
@@ -98,10 +96,3 @@ class ForeignImporting(Remembering):
             new: TextChunks = [(chunk, provenance) for chunk in pieces]
             self._indexer.put({source: new})
         return not is_known
-
-
-def _fitting_id(name: str) -> str:
-    """Return a name as the id of a record; one that is too long ends with a hash of all of it."""
-    if len(name) <= MAX_ID_CHARS:
-        return name
-    return f"{name[: MAX_ID_CHARS - _HASH_DIGITS - 1]}-{digest(name)[:_HASH_DIGITS]}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,14 +12,17 @@ from uuid import uuid4
 
 from langchain_memengine.config import MemEngineConfig, load_config
 from langchain_memengine.engine.derived import CHROMA_DIR, INDEX_DIR
+from langchain_memengine.engine.graphing import GRAPH_FILE
 from langchain_memengine.engine.parts import DATABASE_FILE, utc_now
-from langchain_memengine.errors import StoreBusyError
+from langchain_memengine.errors import StorageError, StoreBusyError
 from langchain_memengine.retrieval.derived_files import remove
 from langchain_memengine.shown import Shown
 from langchain_memengine.storage import backup
 from langchain_memengine.storage.locking import IndexLock
 from langchain_memengine.workspace.durable import put_in_place, storage_error
 from langchain_memengine.workspace.layout import Layout
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +49,8 @@ def restore(
 ) -> Restored:
     """Make a backup the database of a memory; the current one is kept beside it.
 
-    Markdown files are not touched: the next sync indexes what differs in them.
+    Markdown files are not touched: the next sync indexes what differs in them. The graph beside the
+    database stays, too, but for what memories told that the backup does not hold.
 
     Args:
         file: What :meth:`MemoryEngine.backup` wrote.
@@ -69,6 +74,7 @@ def restore(
     lock = IndexLock(layout.state_dir)
     lock.acquire()
     try:
+        _unfollow(layout.state_dir / GRAPH_FILE)
         before = _put(source, database, clock())
         for derived in (INDEX_DIR, CHROMA_DIR):
             remove(layout.state_dir / derived)
@@ -77,6 +83,15 @@ def restore(
     finally:
         lock.release()
     return Restored(database, before, found.chunks)
+
+
+def _unfollow(graph: Path) -> None:
+    """Let the graph forget what only newer memories told; one that is damaged must not be read."""
+    if graph.exists():
+        try:
+            backup.unfollow(graph)
+        except StorageError as error:
+            logger.warning("The graph was left as it is, move it aside. %s", error)
 
 
 def _put(source: Path, database: Path, now: datetime) -> Path | None:

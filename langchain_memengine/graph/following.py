@@ -17,8 +17,6 @@ from langchain_memengine.types import (
     Actor,
 )
 
-_CHANGES = "changes"
-
 
 class GraphFollowing:
     """The chapter of the graph that follows the memory."""
@@ -53,21 +51,25 @@ class GraphFollowing:
     def sync(self) -> int:
         """Forget what memories told that are gone by now; return how many there were.
 
-        Every question does this first.
+        Every question does this first. A graph that never followed the memory, or one from before
+        that was restored, is compared with all of it.
         """
         if not self._store.is_there:
             return 0
         database = self._store.get()
         with database.read() as tx:
-            seen = int(graph_meta.get_meta(tx, _CHANGES) or 0)
+            followed = graph_meta.get_meta(tx, graph_meta.FOLLOWED)
+            told = graph.evidence_ids(tx) if followed is None else ()
         with self._state.read() as tx:
             changes = tx.counters().changes
-            gone = chunk_ids.removed_since(tx, seen) if changes != seen else []
-        if changes == seen or database.read_only:
-            return 0
+            if followed == str(changes) or database.read_only:
+                return 0
+            gone = chunk_ids.not_stored(tx, told)
+            if followed is not None:
+                gone = chunk_ids.removed_since(tx, int(followed))
         with database.write() as tx:
             heard = graph.forget_evidence(tx, gone)
-            graph_meta.set_meta(tx, _CHANGES, str(changes))
+            graph_meta.set_meta(tx, graph_meta.FOLLOWED, str(changes))
         return heard
 
     def forget_gone(self, chunk_ids_read: Sequence[str]) -> None:

@@ -12,6 +12,7 @@ from uuid import uuid4
 from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.retrieval.sources import TextChunks
 from langchain_memengine.text.chunking import chunk_markdown
+from langchain_memengine.text.digests import bounded
 from langchain_memengine.text.sanitize import as_utc, clean_metadata, clean_text
 from langchain_memengine.types import MAX_THREAD_CHARS, Provenance
 
@@ -120,7 +121,7 @@ def thread_of(metadata: Mapping[str, Any]) -> str | None:
     for key in THREAD_KEYS:
         value = metadata.get(key)
         if isinstance(value, str | int) and not isinstance(value, bool) and value != "":
-            return str(value)[:MAX_THREAD_CHARS]
+            return bounded(clean_text(str(value)), MAX_THREAD_CHARS)
     return None
 
 

@@ -16,6 +16,7 @@ from langchain_memengine.shown import Shown
 from langchain_memengine.storage import sqlite
 from langchain_memengine.storage.change_counters import CHANGES
 from langchain_memengine.storage.database import Database
+from langchain_memengine.storage.graph_meta import FOLLOWED
 from langchain_memengine.storage.migrations import MIGRATIONS
 from langchain_memengine.storage.schema import (
     INITIAL_TABLES,
@@ -121,6 +122,16 @@ def forget_identity(path: Path) -> None:
         with copy:
             copy.execute("DELETE FROM meta WHERE key = ?", (EPOCH,))
     _flush(path)
+
+
+def unfollow(path: Path) -> None:
+    """Let the graphs in a file compare all that they know with the memory when they are next asked.
+
+    Raises:
+        StorageError: It holds none, or cannot be written.
+    """
+    with _named(path), closing(sqlite3.connect(path)) as graph, graph:
+        graph.execute("DELETE FROM graph_meta WHERE key = ?", (FOLLOWED,))
 
 
 def require_unused(path: Path) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -15,6 +16,8 @@ from langchain_memengine.storage.schema import (
 )
 from langchain_memengine.storage.statements import HotQuery, batches, without_index
 from langchain_memengine.storage.transaction import Transaction
+
+_CHUNK_ID = re.compile(r"[0-9a-f]{64}")  # a sha256
 
 _IDS = HotQuery(
     select(chunks.c.num, chunks.c.id).where(chunks.c.num.in_(bindparam("nums", expanding=True)))
@@ -113,6 +116,13 @@ def origins_of(tx: Transaction, ids: Sequence[str]) -> list[tuple[str, str]]:
         of_batch = (chunks.c.store_id == tx.store_id) & chunks.c.id.in_(batch)
         found += [tuple(row) for row in tx.connection.execute(select(*columns).where(of_batch))]
     return found
+
+
+def not_stored(tx: Transaction, ids: Iterable[str]) -> list[str]:
+    """Return those of these ids that look like the id of a chunk, and of which there is none."""
+    wanted = sorted(one for one in ids if _CHUNK_ID.fullmatch(one))
+    stored = {chunk for chunk, _ in origins_of(tx, wanted)}
+    return [one for one in wanted if one not in stored]
 
 
 def set_aside(tx: Transaction) -> frozenset[str]:

@@ -91,6 +91,16 @@ def forget_evidence(
     return heard
 
 
+def evidence_ids(tx: Transaction) -> set[str]:
+    """Return the ids of all evidence."""
+    found: set[str] = set()
+    for table in _TOLD:
+        column = table.c.evidence_id
+        of_store = select(column).where(table.c.store_id == tx.store_id).distinct()
+        found.update(tx.connection.execute(of_store).scalars())
+    return found
+
+
 def note_extracted(tx: Transaction, texts: Mapping[Evidence, str]) -> None:
     """Note the content hash that each piece of evidence was extracted from."""
     rows = [

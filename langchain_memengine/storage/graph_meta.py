@@ -8,6 +8,9 @@ from langchain_memengine.storage import dialects
 from langchain_memengine.storage.graph_schema import graph_meta
 from langchain_memengine.storage.transaction import Transaction
 
+FOLLOWED = "changes"
+"""Key of the value of the change counter up to which a graph followed the memory."""
+
 
 def get_meta(tx: Transaction, key: str) -> str | None:
     """Return a value noted about the graph, or ``None``."""

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
-from langchain_memengine.text.digests import digest
+from langchain_memengine.text.digests import bounded
 
 MAX_PART_CHARS = 255
 """With two parts and a commit's id a URI fits into the shortest key, that of MySQL."""
-
-_HASH_DIGITS = 32
 
 
 def uri_part(text: str) -> str:
@@ -18,8 +16,4 @@ def uri_part(text: str) -> str:
     One that is longer when it is quoted, as three Chinese letters are 27 characters, is cut and
     ends with ``~`` and a hash of all of it.
     """
-    quoted = quote(text, safe="", errors="surrogatepass")
-    if len(quoted) <= MAX_PART_CHARS:
-        return quoted
-    cut = quoted[: MAX_PART_CHARS - _HASH_DIGITS - 1]
-    return f"{cut}~{digest(quoted)[:_HASH_DIGITS]}"
+    return bounded(quote(text, safe="", errors="surrogatepass"), MAX_PART_CHARS)

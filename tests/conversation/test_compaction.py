@@ -175,3 +175,11 @@ def test_repeated_ids_become_different_and_known_ones_stay():
 )
 def test_hard_limit_is_twice_the_limit_or_as_set(limits, tokens, beyond):
     assert limits.is_beyond_hard_limit(tokens, 9) is beyond
+
+
+def test_an_id_that_is_made_meets_no_other():
+    named, nameless = HumanMessage("b", id="y"), HumanMessage("c")
+    made = with_ids([HumanMessage("a", id="x"), named, nameless])[2].id
+    found = ids(with_ids([HumanMessage("a", id=made), named, nameless]))
+    assert found[:2] == [made, "y"]
+    assert found[2] not in {None, *found[:2]}

@@ -9,6 +9,7 @@ import pytest
 from langchain_memengine.engine.restoring import restore
 from langchain_memengine.errors import (
     ConfigurationError,
+    NotFoundError,
     SchemaVersionError,
     StorageError,
     StoreBusyError,
@@ -61,6 +62,30 @@ def test_backup_holds_what_was_stored_before_it(backed_up, tmp_path):
     again = restore(file, root, clock=CLOCK)
     assert again.before.name.endswith("Z-2")
     assert not list((root / ".memengine").glob("*.tmp*"))
+
+
+def test_a_graph_tells_nothing_that_the_backup_does_not_hold(backed_up):
+    root, file = backed_up
+    with engine_of(root) as engine:
+        engine.add_texts(["Bert hides the key"], ids=["later"])
+        held, later = (engine.search(one, 1).hits[0] for one in ("tea one", "Bert hides"))
+        engine.graph.add_triples([("Ann", "drinks", "tea")], evidence=held.id)
+        engine.graph.add_triples([("Bert", "hides", "the key")], evidence=later.id)
+        engine.graph.add_triples([("Carl", "knows", "Bert")], evidence="by hand")
+    restore(file, root, clock=CLOCK)
+    with engine_of(root) as engine:
+        with pytest.raises(NotFoundError):
+            engine.graph.neighbours("the key")
+        told = [engine.graph.neighbours(name).relations for name in ("Ann", "Carl")]
+        assert [str(one) for (one,) in told] == ["Ann —drinks→ tea", "Carl —knows→ Bert"]
+
+
+def test_a_damaged_graph_keeps_no_backup_from_being_restored(backed_up, caplog):
+    root, file = backed_up
+    graph = root / ".memengine" / "kg.sqlite"
+    graph.write_bytes(b"no database" * 100)
+    assert restore(file, root, clock=CLOCK).chunks == 1
+    assert f"move it aside. {graph} is damaged" in caplog.text
 
 
 def test_backup_while_others_write_is_one_file_that_is_sound(backed_up, tmp_path):

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import cycle
 
 import pytest
 
@@ -401,13 +402,14 @@ def test_two_workers_consolidate_once_a_day(tmp_path, clock):
 )
 def test_each_local_day_has_one_run_when_clocks_change(zone, at, runs):
     moments = [datetime.fromisoformat(run).replace(tzinfo=UTC) for run in runs]
-    clock = FixedClock(moments[0] - timedelta(minutes=10))
+    clock = FixedClock(moments[0] - timedelta(minutes=1))
+    steps = cycle((timedelta(minutes=1), timedelta(minutes=59)))  # every hour at :29 and at :30
     ran = []
     with make_engine(clock=clock, timezone=zone, consolidate_at=at) as engine:
         while clock.now < moments[-1] + timedelta(hours=2):
             if engine.run_jobs().done:
                 ran.append(clock.now)
-            clock.now += timedelta(minutes=10)
+            clock.now += next(steps)
     assert ran == moments
 
 

@@ -157,6 +157,13 @@ def test_what_a_log_shows_of_a_forgotten_record_goes_in_whatever_words(engine):
     assert files_with(engine.root) == []
 
 
+def test_conversations_whose_long_ids_begin_alike_are_forgotten_one_by_one(engine):
+    one, other = "t" * 300 + "1", "t" * 300 + "2"
+    engine.add_texts([f"{SECRET} once", "tea at four"], [{"thread_id": one}, {"thread_id": other}])
+    assert engine.forget(thread=one).removed["chunks"] == 1
+    assert texts(engine.search("tea key garden", 9)) == ["tea at four"]
+
+
 def test_a_chroma_folder_that_cannot_be_removed_is_told(engine, monkeypatch):
     folder = engine.root / ".memengine" / "chroma"
     folder.mkdir()

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from langchain_memengine.evaluation.metrics import METRICS
 from langchain_memengine.evaluation.results import (
     SYSTEM,
     WITHOUT_GRAPH,
@@ -13,8 +14,6 @@ from langchain_memengine.evaluation.results import (
     figures_by_category,
     paired_tests,
 )
-
-METRICS = ("recall@2", "recall@5", "recall@10", "ndcg@10")
 
 
 def answered(category, ours, theirs, baseline="bm25"):

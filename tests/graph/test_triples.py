@@ -1,10 +1,12 @@
 """Replies of every shape that was seen in the wild keep what they tell."""
 
 import json
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import BaseModel
 
 from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.graph.triples import read_triples, salvage
@@ -139,3 +141,32 @@ def test_triples_of_an_application_are_read_or_refused():
         read_triples([("a", "b", "c"), ("a", "b")])
     with pytest.raises(ConfigurationError, match="Triple 0 cannot be read: has a source without"):
         read_triples([Relation(Entity("!"), "knows", Entity("Bert"))])
+
+
+class Statement(BaseModel):
+    source: str
+    type: str
+    target: str
+    valid_from: str = ""
+
+
+def test_values_of_a_clients_own_classes_are_read_and_told():
+    works = Statement(**WORKS, valid_from="2026-05-19")
+    (relation,) = salvage({"relations": [works]}).relations
+    assert (str(relation), relation.valid_from) == (
+        "Anna —works at→ ACME",
+        datetime(2026, 5, 19, tzinfo=UTC),
+    )
+    lost = salvage({"relations": [Statement(source="...", type="is", target="ACME")]})
+    assert lost.relations == ()
+    assert '"target": "ACME"' in str(lost.rejected)
+
+
+def test_what_is_no_time_is_none():
+    (relation,) = salvage({"relations": [{**WORKS, "valid_from": "some day"}]}).relations
+    assert relation.valid_from is None
+
+
+def test_a_type_beside_an_end_is_that_of_the_end():
+    (relation,) = salvage({"relations": [{**WORKS, "source_type": "Person"}]}).relations
+    assert relation.source == Entity("Anna", "Person")

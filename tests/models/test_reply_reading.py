@@ -119,3 +119,12 @@ def test_refusal_is_no_reply():
     refused = AIMessage("", additional_kwargs={"refusal": "no"})
     with pytest.raises(ChatModelError, match="refused"):
         read_reply({"raw": refused, "parsed": None}, Listing)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [("[[1]]", "it is no JSON object"), ("[" * 100_000, "it is nested too deeply")],
+)
+def test_a_list_of_no_entries_and_a_bottomless_one_are_unreadable(text, problem):
+    with pytest.raises(UnreadableReplyError, match=problem):
+        read_reply(text, Entry)

@@ -122,3 +122,9 @@ JSON = st.recursive(
 def test_no_shape_breaks_the_reader(value):
     export = read_export(value)
     assert export is None or all(text.text.strip() for text in export.texts)
+
+
+def test_words_that_stand_beside_no_parts_are_read_too():
+    said = {"author": {"role": "user"}, "content": {"content_type": "code", "text": "print(1)"}}
+    export = read_export([{"id": "c", "current_node": "a", "mapping": {"a": {"message": said}}}])
+    assert [one.text for one in export.texts] == ["print(1)"]

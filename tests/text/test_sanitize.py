@@ -64,3 +64,13 @@ def test_integers_have_up_to_1024_bits():
 def test_key_of_a_bad_value_is_named():
     with pytest.raises(ConfigurationError, match=r"'a\.b' has the type complex"):
         clean_metadata({"a": {"b": 1j}})
+
+
+def test_sets_become_sorted_lists_and_dates_text():
+    at = datetime(2026, 5, 19, 14, tzinfo=timezone(timedelta(hours=2)))
+    assert clean_metadata({"s": {"b", "a"}, "t": (1, float("nan")), "d": at.date(), "m": at}) == {
+        "s": ["a", "b"],
+        "t": [1, None],
+        "d": "2026-05-19",
+        "m": "2026-05-19T12:00:00+00:00",
+    }
