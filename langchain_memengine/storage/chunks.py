@@ -78,7 +78,7 @@ def touch_hashes(tx: Transaction, text_hashes: Iterable[str]) -> None:
             .where(
                 chunks.c.store_id == tx.store_id,
                 chunks.c.text_hash.in_(batch),
-                chunks.c.seq < seq,
+                chunks.c.seq + 0 < seq,  # no bare column: its index leads through all chunks
             )
             .values(seq=seq)
         )
