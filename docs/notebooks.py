@@ -19,6 +19,7 @@ from tempfile import TemporaryDirectory
 import nbformat
 from nbclient import NotebookClient
 from nbconvert import MarkdownExporter
+from nbconvert.filters import strip_ansi
 from nbformat import NotebookNode
 from traitlets.config import Config
 
@@ -54,21 +55,24 @@ def executed(path: Path) -> NotebookNode:
     return notebook
 
 
-def without_live_widgets(notebook: NotebookNode) -> NotebookNode:
-    """Return a notebook without what only a kernel can draw, like a progress bar."""
+def for_a_page(notebook: NotebookNode) -> NotebookNode:
+    """Return a notebook without progress bars, which a kernel draws, and colours of terminals."""
     for cell in notebook.cells:
         cell.outputs = [
             output
             for output in cell.get("outputs", ())
             if WIDGET not in output.get("data", {}) or "text/html" in output.data
         ]
+        for output in cell.outputs:
+            if output.output_type == "stream":
+                output.text = strip_ansi(output.text)
     return notebook
 
 
 def write_page(notebook: NotebookNode, name: str) -> Path:
     """Write an executed notebook as Markdown, its pictures beside it; return the page's path."""
     page, resources = MarkdownExporter().from_notebook_node(
-        without_live_widgets(notebook), {"output_files_dir": f"{name}_files"}
+        for_a_page(notebook), {"output_files_dir": f"{name}_files"}
     )
     for picture, content in resources["outputs"].items():
         target = PAGES / picture

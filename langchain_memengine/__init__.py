@@ -2,8 +2,9 @@
 
 How the package reads, from the bottom up::
 
-    errors, shown             what goes wrong; that values can be looked at
-    types, given, answers     what is passed around, numbers that are checked, what comes back
+    errors, shown             what goes wrong; that values can be printed and looked at
+    types, given              what is passed around, numbers that are checked
+    answers, reports          what comes back
     rankings, config          how a search ranks, what can be set
     text                      strings to tokens, words and chunks
     workspace                 the Markdown files on disk
@@ -26,8 +27,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from langchain_memengine.answers import (
         Explanation,
-        ExportReport,
-        ForgetReport,
         Hit,
         IndexReport,
         Receipt,
@@ -69,6 +68,7 @@ if TYPE_CHECKING:
     from langchain_memengine.knowledge.experience import ExperienceStore
     from langchain_memengine.knowledge.fact_history import FactVersion
     from langchain_memengine.rankings import RANKINGS, Ranking
+    from langchain_memengine.reports import ExportReport, ForgetReport
     from langchain_memengine.retrieval.diagnosis import DoctorReport
     from langchain_memengine.retrieval.recall import Recalled
     from langchain_memengine.storage.auditing import AuditReport
@@ -98,12 +98,12 @@ _HOMES = {
     "Experience": "storage.experience_values",
     "ExperienceStore": "knowledge.experience",
     "Explanation": "answers",
-    "ExportReport": "answers",
+    "ExportReport": "reports",
     "Fact": "types",
     "FactVersion": "knowledge.fact_history",
     "Filter": "types",
     "GraphDocument": "graph.documents",
-    "ForgetReport": "answers",
+    "ForgetReport": "reports",
     "Hit": "answers",
     "IndexReport": "answers",
     "Job": "storage.job_values",

@@ -1,4 +1,4 @@
-"""The frozen values that operations answer with: hits and their receipts, and reports."""
+"""The frozen values that searches and syncs answer with: hits and their receipts, and counts."""
 
 from __future__ import annotations
 
@@ -208,58 +208,6 @@ class IndexReport(Shown):
     def complete(self) -> bool:
         """Whether everything that should be indexed is, with its embedding."""
         return not (self.failed or self.pending or self.degraded)
-
-
-@dataclass(frozen=True, slots=True)
-class ForgetReport:
-    """What was forgotten.
-
-    Attributes:
-        removed: How many there were of each kind: ``records``, ``revisions``, ``chunks``,
-            ``embeddings``, ``access counts``, ``messages``, ``notes``, ``sessions``,
-            ``recorded queries``, ``jobs``, ``experiences``; kinds without any are left out.
-        out_of_reach: Where the words may still be, in sentences; what the engine knows of them
-            comes first, what it cannot know after.
-    """
-
-    removed: Mapping[str, int] = field(default_factory=dict)
-    out_of_reach: tuple[str, ...] = ()
-
-    @property
-    def total(self) -> int:
-        """How many there were of all kinds together."""
-        return sum(self.removed.values())
-
-
-@dataclass(frozen=True, slots=True)
-class ExportReport:
-    """What an export holds, and what it does not.
-
-    Attributes:
-        exported: How much of each kind: ``records``, ``texts``, ``messages``, ``notes``.
-        left_out: How much was left out, by what it is; kinds without any are not named.
-    """
-
-    exported: Mapping[str, int] = field(default_factory=dict)
-    left_out: Mapping[str, int] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class ImportReport:
-    """What an import did, each by kind: ``records``, ``texts``, ``messages``, ``notes``.
-
-    Attributes:
-        imported: What is new.
-        unchanged: What was there already, just the same.
-        skipped: What was left out, by reason.
-        lines: Numbers of the lines that were left out, from 1 on, by the same reasons; of exports
-            that have no lines, none.
-    """
-
-    imported: Mapping[str, int] = field(default_factory=dict)
-    unchanged: Mapping[str, int] = field(default_factory=dict)
-    skipped: Mapping[str, int] = field(default_factory=dict)
-    lines: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

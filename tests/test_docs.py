@@ -125,10 +125,12 @@ def test_configuration_of_mcp_clients_starts_our_command(somewhere):
 
 def test_recipe_of_records_runs_and_tells_the_truth(somewhere, capsys):
     run("docs/records.md")
-    found, forgotten = capsys.readouterr().out.splitlines()
+    found, forgotten, *all_of_bert = capsys.readouterr().out.splitlines()
     assert set(ast.literal_eval(found)) <= {"Ann likes milk now.", "Ann is in Rome."}
     assert "Ann likes milk now." in found
     assert forgotten.startswith("1 Backups")
+    assert all_of_bert[0] == "Forgotten:"
+    assert ["records", "1"] in [line.split() for line in all_of_bert]
 
 
 def test_security_page_names_tests_that_are_there():

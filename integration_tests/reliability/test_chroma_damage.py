@@ -99,7 +99,7 @@ def test_doctor_verifies_repairs_and_keeps_the_receipt(store, tmp_path):
     shutil.copytree(store, root)
     chroma = root / ".memengine/chroma"
     first = doctored(root)
-    assert (first.status, first.found) == ("ok", "1 collections, sampled vectors find themselves")
+    assert (first.status, first.found) == ("ok", "1 collection, sampled vectors find themselves")
     before = json.loads((chroma / "receipt.json").read_text())["generation"]
 
     # A folder that is as it was left, but was left wrong: only asking it tells.

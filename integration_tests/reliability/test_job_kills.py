@@ -144,6 +144,8 @@ def test_the_worker_command_does_what_another_process_puts_and_ends_when_told(tm
                 jobs.put(tx, NewJob("auto_learn_error"), now=datetime.now(UTC))
             assert "auto_learn_error" in worker.stdout.readline()
             worker.send_signal(signal.SIGINT)
-            assert worker.stdout.readline() == "1 done, 0 failed, 0 dead, 0 left\n"
+            assert (
+                worker.stdout.readline() == "1 job done, 0 attempts failed, 0 given up, 0 left.\n"
+            )
             assert worker.wait(PATIENCE_SECONDS) == 0
         assert [job.state for job in engine.jobs()] == ["done"]

@@ -10,12 +10,7 @@ import typer
 from langchain_memengine.answers import as_json
 from langchain_memengine.cli import options
 from langchain_memengine.cli.opening import opened
-from langchain_memengine.cli.terminal import bar, counted, print_json, say
-
-_NOT_IN_IT = (
-    "Markdown files are not in it: they are yours to back up, as any folder of files "
-    "(Git does it well)."
-)
+from langchain_memengine.cli.terminal import bar, print_json, print_shown, say
 
 
 def backup(
@@ -31,8 +26,7 @@ def backup(
     if as_json_wanted:
         print_json({**as_json(written), "path": str(written.path)})
         return
-    say(f"Wrote {written.path}: {counted(written.chunks, 'chunk')}, {written.size} bytes.")
-    say(_NOT_IN_IT)
+    print_shown(written)
 
 
 def restore(
@@ -49,10 +43,8 @@ def restore(
         before = None if done.before is None else str(done.before)
         print_json({"database": str(done.database), "before": before, "chunks": done.chunks})
         return
-    say(f"{done.database} is the backup now: {counted(done.chunks, 'chunk')}.")
-    if done.before is not None:
-        say(f"The database before it is kept as {done.before}; remove it when you are sure.")
-    say("Markdown files are as they were. Next: memengine sync")
+    print_shown(done)
+    say(f"Next: memengine sync{options.root_option(root)}")
 
 
 def migrate(
@@ -69,7 +61,4 @@ def migrate(
     if as_json_wanted:
         print_json(as_json(done))
         return
-    rows = sum(done.rows.values())
-    say(f"Copied {counted(rows, 'row')} of {counted(len(done.stores), 'store')}; both are equal.")
-    settings = " and ".join(done.settings)
-    say(f"The database copied from is as it was. Next: set {settings} to the new one.")
+    print_shown(done)

@@ -1,19 +1,19 @@
-"""The commands that tidy up a memory: consolidate, undo."""
+"""The commands that tidy up a memory: consolidate, revisions, undo."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+import re
+from typing import Annotated
 
 import typer
 
 from langchain_memengine.answers import as_json
 from langchain_memengine.cli import options
 from langchain_memengine.cli.opening import opened, opened_fresh, warn
-from langchain_memengine.cli.terminal import bar, counted, output, print_json, say
+from langchain_memengine.cli.terminal import bar, output, print_json, print_shown, say
 from langchain_memengine.text.printable import clean
 
-if TYPE_CHECKING:
-    from langchain_memengine.knowledge.consolidation_report import ConsolidationReport
+_PLACE = re.compile(r"record:(.*?)(?::\d+-\d+)?")
 
 
 def consolidate(
@@ -39,13 +39,48 @@ def consolidate(
         diff = {"diff": report.diff()} if dry_run else {}
         print_json({**report.counts, **as_json(report), **diff})
     else:
-        _print_report(report)
+        print_shown(report)
+        if dry_run:
+            _print_diff(report.diff())
     warn((*problems, *report.degraded))
+
+
+def revisions(
+    record: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[ID]", help="Of a record, or its place in a hit. Default: what was done last."
+        ),
+    ] = None,
+    *,
+    limit: Annotated[
+        int, typer.Option("-n", min=1, metavar="N", help="Revisions, at most, newest first.")
+    ] = 50,
+    root: options.Root = options.DEFAULT_ROOT,
+    user: options.User = None,
+    as_json_wanted: options.Json = False,
+) -> None:
+    """Show what was done to records and hidden texts, with the ids that `undo` takes."""
+    actor = options.actor_of(user)
+    with opened(root, None) as engine:
+        if record is None:
+            found = engine.latest_revisions(limit=limit, actor=actor)
+        else:
+            found = engine.revisions(_record_id(record), actor=actor)[::-1][:limit]
+    if as_json_wanted:
+        print_json(as_json(found))
+    elif found:
+        print_shown(found)
+    else:
+        say("Nothing was changed yet: there are no revisions.")
 
 
 def undo(
     revision: Annotated[
-        str, typer.Argument(metavar="REVISION", help="From consolidate, DREAMS.md or an export.")
+        str,
+        typer.Argument(
+            metavar="REVISION", help="From `memengine revisions`, consolidate or DREAMS.md."
+        ),
     ],
     *,
     root: options.Root = options.DEFAULT_ROOT,
@@ -64,19 +99,10 @@ def undo(
         say(f"Undone; the record {record.id} is: {record.text}")
 
 
-def _print_report(report: ConsolidationReport) -> None:
-    verb = "would be " if report.dry_run else ""
-    done = ", ".join(f"{number} {verb}{action}" for action, number in report.counts.items())
-    say(f"{done}; {counted(report.examined, 'text')} examined.")
-    if report.private:
-        say(f"{report.private} more in other users' memories; their DREAMS.md tells which.")
-    if report.no_room:
-        say(f"{report.no_room} not folded: MEMORY.md is as long as a recall shows it.")
-    if report.dry_run:
-        _print_diff(report.diff())
-        return
-    for one in report.entries:
-        say(f"  {one}")
+def _record_id(name: str) -> str:
+    """Return the id of a record that its place in a hit, like ``record:nuts:1-1``, names."""
+    place = _PLACE.fullmatch(name.strip())
+    return place[1] if place else name.strip()
 
 
 def _print_diff(diff: str) -> None:

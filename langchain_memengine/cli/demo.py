@@ -26,7 +26,8 @@ from langchain_memengine.cli.demo_report import (
 )
 from langchain_memengine.cli.failing import exit_if, usage_error
 from langchain_memengine.cli.opening import warn
-from langchain_memengine.cli.terminal import bar, counted, output, print_json
+from langchain_memengine.cli.terminal import bar, output, print_json
+from langchain_memengine.text.counting import counted
 from langchain_memengine.text.printable import clean_line
 
 if TYPE_CHECKING:

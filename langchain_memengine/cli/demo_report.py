@@ -16,7 +16,7 @@ from langchain_memengine.answers import (
 from langchain_memengine.cli.demo_memory import Question
 from langchain_memengine.cli.hits import hit_as_json, print_hits
 from langchain_memengine.cli.opening import warn
-from langchain_memengine.cli.terminal import counted
+from langchain_memengine.text.counting import counted
 from langchain_memengine.text.printable import clean, clean_line
 
 _LINES = 2

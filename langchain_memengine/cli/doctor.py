@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -10,13 +10,7 @@ from langchain_memengine.answers import as_json
 from langchain_memengine.cli import options
 from langchain_memengine.cli.failing import exit_if
 from langchain_memengine.cli.opening import opened
-from langchain_memengine.cli.terminal import output, print_json
-from langchain_memengine.text.printable import clean_line
-
-if TYPE_CHECKING:
-    from langchain_memengine.retrieval.diagnosis import Check, DoctorReport
-
-_STYLES = {"ok": "green", "warning": "yellow", "failed": "bold red"}
+from langchain_memengine.cli.terminal import print_json, print_shown
 
 
 def doctor(
@@ -38,29 +32,5 @@ def doctor(
     if as_json_wanted:
         print_json({"ok": report.ok, **as_json(report)})
     else:
-        _print(report)
+        print_shown(report)
     exit_if(not report.ok)
-
-
-def _print(report: DoctorReport) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    for title in ("check", "status", "found"):
-        table.add_column(title, header_style="dim", overflow="fold")
-    for check in report.checks:
-        table.add_row(
-            clean_line(check.name),
-            Text(_status(check), _STYLES[check.status]),
-            clean_line(_found(check)),
-        )
-    output().print(table)
-
-
-def _status(check: Check) -> str:
-    return f"{check.status}, repaired" if check.repaired else check.status
-
-
-def _found(check: Check) -> str:
-    return f"{check.found} → {check.repair}" if check.repair else check.found

@@ -13,7 +13,8 @@ from rich.text import Text
 from langchain_memengine.cli import options
 from langchain_memengine.cli.failing import exit_if
 from langchain_memengine.cli.opening import opened_fresh, warn
-from langchain_memengine.cli.terminal import bar, counted, output, print_json, say
+from langchain_memengine.cli.terminal import bar, output, print_json, say
+from langchain_memengine.text.counting import counted
 from langchain_memengine.text.printable import clean_line
 
 if TYPE_CHECKING:

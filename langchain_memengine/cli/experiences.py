@@ -6,19 +6,17 @@ import json
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table
-from rich.text import Text
 
 from langchain_memengine.answers import as_json
 from langchain_memengine.cli import options
 from langchain_memengine.cli.failing import usage_error
 from langchain_memengine.cli.grouping import command_group
 from langchain_memengine.cli.opening import opened
-from langchain_memengine.cli.terminal import counted, output, print_json, say
-from langchain_memengine.text.printable import clean_line
+from langchain_memengine.cli.terminal import print_json, print_shown, say
+from langchain_memengine.text.counting import counted
 
 if TYPE_CHECKING:
-    from langchain_memengine.storage.experience_values import Experience, ExperienceKind
+    from langchain_memengine.storage.experience_values import ExperienceKind
 
 app = command_group("experiences", "See, clear out and move what agents learnt.")
 
@@ -48,7 +46,7 @@ def list_experiences(
     if as_json_wanted:
         print_json(as_json(found))
     elif found:
-        _print_experiences(found)
+        print_shown(found)
     else:
         say("There are no experiences.")
 
@@ -63,12 +61,7 @@ def stats(
     if as_json_wanted:
         print_json(as_json(found))
         return
-    say(counted(found.total, "experience"))
-    for kind, number in found.by_kind.items():
-        say(f"  {kind:<16} {number:,}")
-    if found.average_weight is not None and found.average_success is not None:
-        say(counted(found.uses, "use"))
-        say(f"average weight {found.average_weight:.2f}, success {found.average_success:.2f}")
+    print_shown(found)
 
 
 @app.command()
@@ -109,23 +102,3 @@ def _kind(name: str | None) -> ExperienceKind | None:
     if name is not None:
         usage_error(f"--kind {name} is no kind. Use one of: {', '.join(EXPERIENCE_KINDS)}.")
     return None
-
-
-def _print_experiences(found: list[Experience]) -> None:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for name in ("learnt", "kind"):
-        table.add_column(name)
-    for name in ("success", "weight", "uses"):
-        table.add_column(name, justify="right")
-    table.add_column("intent")
-    for one in found:
-        cells = (
-            f"{one.created_at.astimezone():%Y-%m-%d}",
-            one.kind,
-            f"{one.success_score:.2f}",
-            f"{one.weight:.2f}",
-            str(one.use_count),
-            clean_line(one.intent),
-        )
-        table.add_row(*map(Text, cells))
-    output().print(table)

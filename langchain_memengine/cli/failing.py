@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, NoReturn
 
 import typer
 from typer.core import TyperGroup
 
-from langchain_memengine.cli.terminal import complain, prepare_streams
+from langchain_memengine.cli.terminal import complain, prepare_streams, print_json
 from langchain_memengine.errors import ConfigurationError, MemEngineError
 
 FAILED = 1
@@ -49,13 +52,12 @@ class OneLineErrors(TyperGroup):
         prepare_streams()
         try:
             code = super().main(*names, **extra)
-        except _ClickError as error:
-            code = _usage(error)
-        except (MemEngineError, OSError) as error:
-            complain("error", str(error))
-            code = USAGE if isinstance(error, ConfigurationError) else FAILED
-        except (KeyboardInterrupt, typer.Abort):
-            code = INTERRUPTED
+            sys.stdout.flush()  # here, where what goes wrong can still be told
+        except (_ClickError, MemEngineError, OSError, KeyboardInterrupt, typer.Abort) as error:
+            code = _exit_code(error, as_json=_asks_for_json(sys.argv[1:] if args is None else args))
+        if code == INTERRUPTED:  # also what Typer makes of Ctrl+C
+            complain("stopped", "by Ctrl+C; what was finished is kept.")
+        _let_go_of_output()
         raise SystemExit(code if isinstance(code, int) else 0)
 
 
@@ -78,13 +80,59 @@ def exit_if(partial: object) -> None:
         raise typer.Exit(FAILED)
 
 
-def _usage(error: Any) -> int:
-    """Print an error about the call, with the way to the help where it does not say what to do."""
+def _asks_for_json(arguments: Sequence[str]) -> bool:
+    options = list(arguments)
+    return "--json" in (options[: options.index("--")] if "--" in options else options)
+
+
+def _exit_code(error: BaseException, *, as_json: bool) -> int:
+    """Say what went wrong, to programs too if they asked for JSON; return the exit code."""
+    match error:
+        case BrokenPipeError():  # nobody reads the rest, as behind `| head`
+            return FAILED
+        case typer.Abort() if not isinstance(error.__cause__, KeyboardInterrupt):  # said no
+            complain("stopped", "nothing was done.")
+            return FAILED
+        case typer.Abort() | KeyboardInterrupt():
+            return INTERRUPTED
+        case _ClickError():
+            message, code = _usage_text(error), int(getattr(error, "exit_code", USAGE))
+        case ConfigurationError():
+            message, code = str(error), USAGE
+        case OSError() if not isinstance(error, MemEngineError):
+            message, code = _system_text(error), FAILED
+        case _:
+            message, code = str(error), FAILED
+    complain("error", message)
+    if as_json:
+        with suppress(OSError):  # it may be standard output itself that is full
+            print_json({"error": message}, indent=None)
+    return code
+
+
+def _usage_text(error: Any) -> str:
+    """Return an error about the call, with the way to the help where it does not say what to do."""
     context = getattr(error, "ctx", None)
     if isinstance(error, UsageProblem) or context is None:
-        complain("error", str(error.message))
-    else:
-        message = error.format_message()
-        end = "" if message.endswith((".", "?")) else "."
-        complain("error", f"{message}{end} See: {context.command_path} --help")
-    return int(error.exit_code)
+        return str(error.message)
+    message = error.format_message()
+    end = "" if message.endswith((".", "?")) else "."
+    return f"{message}{end} See: {context.command_path} --help"
+
+
+def _system_text(error: OSError) -> str:
+    what = error.strerror or str(error)
+    if error.filename is None:
+        return f"{what}."
+    return f"{what}: {error.filename}. Check that path, and who may read and write there."
+
+
+def _let_go_of_output() -> None:
+    """Write out what was printed; what cannot be written is dropped.
+
+    Else the interpreter would try it again at its end, with an error of many lines.
+    """
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -14,7 +14,8 @@ from langchain_memengine.cli import options
 from langchain_memengine.cli.failing import usage_error
 from langchain_memengine.cli.grouping import command_group
 from langchain_memengine.cli.opening import opened
-from langchain_memengine.cli.terminal import counted, print_json, say
+from langchain_memengine.cli.terminal import print_json, print_shown, say
+from langchain_memengine.text.counting import counted
 
 if TYPE_CHECKING:
     from langchain_memengine.storage.graph_values import GraphCounts, Subgraph
@@ -92,9 +93,7 @@ def stats(
     if as_json_wanted:
         print_json(as_json(found))
         return
-    entities = "1 entity" if found.entities == 1 else f"{found.entities} entities"
-    memories = "1 memory" if found.evidence == 1 else f"{found.evidence} memories"
-    say(f"{entities}, {counted(found.relations, 'relation')}, from {memories}.")
+    print_shown(found)
 
 
 def _print(found: Subgraph) -> None:

@@ -8,8 +8,6 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.table import Table
-from rich.text import Text
 
 from langchain_memengine.answers import as_json
 from langchain_memengine.cli import options
@@ -17,9 +15,9 @@ from langchain_memengine.cli.failing import exit_if, usage_error
 from langchain_memengine.cli.grouping import command_group
 from langchain_memengine.cli.opening import opened, warn
 from langchain_memengine.cli.stopping import stopped_by_signals
-from langchain_memengine.cli.terminal import counted, output, print_json, say
+from langchain_memengine.cli.terminal import print_json, print_shown, say
 from langchain_memengine.errors import JobError, NotFoundError
-from langchain_memengine.text.printable import clean_line
+from langchain_memengine.text.counting import counted
 
 if TYPE_CHECKING:
     from langchain_memengine.jobs.reports import JobOutcome
@@ -45,6 +43,8 @@ def worker(
     as_json_wanted: options.Json = False,
 ) -> None:
     """Do the queued jobs of a memory as they come; Ctrl+C finishes the one in hand."""
+    from langchain_memengine.jobs.reports import JobsReport
+
     outcomes: Counter[JobOutcome] = Counter()
 
     def show(job: Job, outcome: JobOutcome) -> None:
@@ -65,16 +65,17 @@ def worker(
                 say("Waiting for jobs. Ctrl+C ends, after the job in hand.")
             engine.work(stop, show)
         left = engine.stats()
-    shown = {name: outcomes[name] for name in ("done", "failed", "dead")}
-    shown["left"] = left.jobs_ready + left.jobs_running
+    report = JobsReport(
+        outcomes["done"], outcomes["failed"], outcomes["dead"], left.jobs_ready + left.jobs_running
+    )
     if as_json_wanted:
-        print_json(shown)
+        print_json(as_json(report))
     else:
-        say(", ".join(f"{number} {name}" for name, number in shown.items()))
+        print_shown(report)
     if once:
-        if shown["dead"]:
+        if report.dead:
             warn(("jobs were given up. See: memengine jobs list --state dead",))
-        exit_if(shown["failed"] or shown["dead"])
+        exit_if(report.failed or report.dead)
 
 
 @app.command("list")
@@ -97,7 +98,7 @@ def list_jobs(
     if as_json_wanted:
         print_json([_shown(job) for job in found])
     elif found:
-        _print_jobs(found)
+        print_shown(found)
     else:
         say(f"There are no {'' if wanted is None else wanted + ' '}jobs.")
 
@@ -177,22 +178,3 @@ def _shown(job: Job) -> dict[str, Any]:
         payload = job.payload_json
     values = {name: value for name, value in as_json(job).items() if name not in _NOT_FOR_EYES}
     return {**values, "payload": payload}
-
-
-def _print_jobs(found: list[Job]) -> None:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column("id", justify="right")
-    for name in ("kind", "state", "attempts", "when", "error"):
-        table.add_column(name)
-    for job in found:
-        when = job.finished_at or job.lease_until or job.run_at
-        cells = (
-            str(job.num),
-            clean_line(job.kind),
-            job.state,
-            f"{job.attempts} of {job.max_attempts}",
-            f"{when.astimezone():%Y-%m-%d %H:%M:%S}",
-            clean_line(job.error or ""),
-        )
-        table.add_row(*(Text(cell, "red" if job.state == "dead" else "") for cell in cells))
-    output().print(table)

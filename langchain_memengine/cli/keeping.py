@@ -9,27 +9,18 @@ from typing import Annotated
 
 import typer
 
-from langchain_memengine.answers import (
-    FileProblem,
-    IndexReport,
-    Stats,
-    as_json,
-)
+from langchain_memengine.answers import IndexReport, as_json
 from langchain_memengine.cli import options
 from langchain_memengine.cli.failing import exit_if, usage_error
-from langchain_memengine.cli.opening import opened, opened_fresh, warn
+from langchain_memengine.cli.opening import blank_advice, opened, opened_fresh, warn
 from langchain_memengine.cli.piping import read_input
 from langchain_memengine.cli.terminal import (
     bar,
-    counted,
-    output,
     print_json,
     print_rows,
+    print_shown,
     say,
 )
-from langchain_memengine.text.printable import clean_line
-
-_MAX_PROBLEMS = 20
 
 
 def init(
@@ -59,7 +50,7 @@ def init(
         print_json({"root": str(chosen), "created": [layout.name(path)] if is_new else []})
         return
     name = shlex.quote(str(chosen))
-    at = "" if chosen == options.DEFAULT_ROOT else f" --root {name}"
+    at = options.root_option(chosen)
     pinned = f"{path.name} is for pinned facts." if is_new else f"Your {path.name} is kept."
     say(
         f"{name} is a memory now. {pinned} Next:\n"
@@ -142,7 +133,7 @@ def sync(
     if as_json_wanted:
         print_json({**as_json(report), "complete": report.complete})
     else:
-        _print_report(report)
+        print_shown(report)
     warn(report.degraded)
     exit_if(partial)
 
@@ -154,67 +145,23 @@ def stats(
     as_json_wanted: options.Json = False,
 ) -> None:
     """Show how much is remembered, over all users."""
+    from langchain_memengine.faces.display.reports import stats_rows
+
     with opened_fresh(root, embeddings) as (engine, problems):
         found = engine.stats()
         ranking, language = engine.config.ranking.name, engine.config.language
     if as_json_wanted:
         print_json({"root": str(root), **as_json(found), "ranking": ranking, "language": language})
     else:
-        share = f" of {found.chunks} chunks" if found.embedding_model else ""
         print_rows(
             [
                 ("root", str(root)),
-                ("files", str(found.files)),
-                ("chunks", str(found.chunks)),
-                ("embeddings", f"{found.embeddings}{share}"),
-                ("model", found.embedding_model or "none: keyword search only"),
+                *stats_rows(found),
                 ("ranking", ranking),
                 ("language", language),
-                ("changes", str(found.change_counter)),
-                *_job_rows(found),
             ]
         )
+        if not found.chunks:
+            say(blank_advice(root))
     warn(problems)
     exit_if(problems)
-
-
-def _job_rows(found: Stats) -> list[tuple[str, str]]:
-    """Return rows about jobs and refused texts, for what there is of them."""
-    waiting = f"{found.jobs_ready} ready, {found.jobs_running} running, {found.jobs_dead} dead"
-    rows = [
-        ("refused", counted(found.refused, "text") if found.refused else ""),
-        ("jobs", waiting if found.jobs_ready + found.jobs_running + found.jobs_dead else ""),
-        ("not done here", counted(found.jobs_unknown, "job") if found.jobs_unknown else ""),
-    ]
-    return [(name, value) for name, value in rows if value]
-
-
-def _print_report(report: IndexReport) -> None:
-    would = "would be " if report.dry_run else ""
-    rows = [
-        (
-            f"{would}indexed",
-            f"{counted(report.indexed, 'file')}, {counted(report.chunks, 'chunk')}",
-        ),
-        ("unchanged", counted(report.unchanged, "file")),
-        (f"{would}removed", counted(report.removed, "file")),
-        (f"{would}embedded", f"{counted(report.embedded, 'text')}, about {report.tokens} tokens"),
-        ("reused", counted(report.reused, "embedding")),
-        ("without embedding", counted(report.pending, "chunk") if report.pending else ""),
-        ("skipped", counted(len(report.skipped), "file") if report.skipped else ""),
-        ("failed", counted(len(report.failed), "file") if report.failed else ""),
-        ("suspicious", counted(len(report.suspicious), "file") if report.suspicious else ""),
-    ]
-    print_rows([(name, value) for name, value in rows if value])
-    _print_problems("skipped", report.skipped)
-    _print_problems("failed", report.failed)
-    _print_problems("suspicious", report.suspicious)
-
-
-def _print_problems(kind: str, problems: tuple[FileProblem, ...]) -> None:
-    console = output()
-    for problem in problems[:_MAX_PROBLEMS]:
-        line = f"{kind}  {clean_line(problem.path)}: {clean_line(problem.reason)}"
-        console.print(line, soft_wrap=True)
-    if len(problems) > _MAX_PROBLEMS:
-        console.print(f"{kind}  and {len(problems) - _MAX_PROBLEMS} more; --json lists all")

@@ -67,7 +67,7 @@ _PANELS = {
     "Ask": (searching.search, searching.recall, searching.explain, keeping.stats),
     "Take along and forget": (records.export, records.forget),
     "Trust": (trusting.audit, trusting.quarantine, trusting.release),
-    "Tidy up": (consolidating.consolidate, consolidating.undo),
+    "Tidy up": (consolidating.consolidate, consolidating.revisions, consolidating.undo),
     "Keep it running": (
         jobs.worker,
         serving.mcp,

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from langchain_memengine.cli import options
 from langchain_memengine.cli.failing import usage_error
 from langchain_memengine.cli.terminal import bar, complain
 from langchain_memengine.errors import MemEngineError
-from langchain_memengine.workspace.blank_memory import is_untouched
 
 if TYPE_CHECKING:
     from langchain_memengine.engine.memory_engine import MemoryEngine
@@ -54,7 +55,10 @@ def opened(root: Path, embeddings: str | None, **settings: Any) -> Iterator[Memo
         settings["embeddings"] = embeddings
     # A command ends before a thread gets anywhere: jobs are for `memengine worker`.
     config = load_config(folder, sync_on_open=False, worker="off", **settings)
-    with MemoryEngine.open(folder, config=config) as engine:
+    read_only = _may_only_be_read(folder)
+    with MemoryEngine.open(folder, config=config, read_only=read_only) as engine:
+        if read_only:
+            warn((f"{folder} may not be written: it is read as it is, nothing new is indexed.",))
         yield engine
 
 
@@ -72,12 +76,25 @@ def opened_fresh(
         StorageError: The database cannot be opened.
     """
     with opened(root, embeddings) as engine:
-        yield engine, index_changes(engine) if engine.config.sync_on_search else ()
+        is_due = engine.config.sync_on_search and not engine.read_only
+        yield engine, index_changes(engine) if is_due else ()
 
 
-def is_blank(engine: MemoryEngine) -> bool:
-    """Return whether nothing was ever remembered: at most the MEMORY.md of ``init`` is there."""
-    return engine.stats().chunks <= int(is_untouched(engine.read_memory()))
+def _may_only_be_read(folder: Path) -> bool:
+    """Return whether there is a memory, as on a mounted image, where this user may not write."""
+    from langchain_memengine.workspace.layout import Layout
+
+    state = Layout(folder).state_dir
+    return state.is_dir() and not os.access(state, os.W_OK)
+
+
+def blank_advice(root: Path) -> str:
+    """Return what to do about a memory in which nothing can be found."""
+    at = options.root_option(root)
+    return (
+        f"The memory at {shlex.quote(str(root))} is empty. "
+        f'Add something: memengine add "Deploys happen on Tuesdays."{at}'
+    )
 
 
 def index_changes(engine: MemoryEngine) -> tuple[str, ...]:

@@ -77,6 +77,11 @@ Until = Annotated[
 ]
 
 
+def root_option(root: Path) -> str:
+    """Return how another command names the same memory, ``""`` if it is the default one."""
+    return "" if root == DEFAULT_ROOT else f" --root {shlex.quote(str(root))}"
+
+
 def actor_of(user: str | None) -> Actor | None:
     """Return the actor of ``--user``; ``None`` stands for the engine's default, the owner."""
     if user is None:

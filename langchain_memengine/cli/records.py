@@ -4,30 +4,24 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from langchain_memengine.answers import (
-    ForgetReport,
-    as_json,
-)
+from langchain_memengine.answers import as_json
 from langchain_memengine.cli import options
 from langchain_memengine.cli.failing import exit_if, usage_error
 from langchain_memengine.cli.opening import opened
 from langchain_memengine.cli.piping import read_input, write_output
 from langchain_memengine.cli.terminal import (
-    counted,
     print_json,
-    print_rows,
+    print_shown,
     say,
 )
 from langchain_memengine.text.printable import clean_line
 
 _STANDARD = Path("-")
-_MAX_LINES = 5
 
 
 def forget(  # noqa: PLR0913  # every parameter is an option of the command
@@ -62,7 +56,7 @@ def forget(  # noqa: PLR0913  # every parameter is an option of the command
     if as_json_wanted:
         print_json({**as_json(report), "total": report.total})
     else:
-        _print_forgotten(report)
+        print_shown(report)
 
 
 def export(
@@ -98,10 +92,8 @@ def export(
     elif target == _STANDARD:
         write_output(text.getvalue())
     else:
-        say(f"Written to {target}: {_list(report.exported)}.")
-        if report.left_out:
-            told = ", ".join(f"{number} {kind}" for kind, number in report.left_out.items())
-            say(f"Left out: {told}.")
+        say(f"Written to {target}.")
+        print_shown(report)
 
 
 def import_(
@@ -120,15 +112,7 @@ def import_(
     if as_json_wanted:
         print_json(as_json(report))
     else:
-        rows = [
-            ("imported", _list(report.imported)),
-            ("unchanged", _list(report.unchanged)),
-            *(
-                ("skipped", f"{number}: {why}{_lines(report.lines.get(why, ()))}")
-                for why, number in report.skipped.items()
-            ),
-        ]
-        print_rows(rows)
+        print_shown(report)
     exit_if(report.skipped)
 
 
@@ -138,26 +122,3 @@ def _ask(source: str | None, thread: str | None, owner: str | None) -> None:
     if not sys.stdin.isatty():
         usage_error(f"This forgets {what} for good. Add --yes.")
     typer.confirm(f"Forget {clean_line(what)} for good?", abort=True, err=True)
-
-
-def _print_forgotten(report: ForgetReport) -> None:
-    if report.total:
-        print_rows([(kind, str(number)) for kind, number in report.removed.items()])
-    else:
-        say("There was nothing to forget.")
-    say("Out of reach:")
-    for line in report.out_of_reach:
-        say(f"  {line}")
-
-
-def _lines(numbers: Sequence[int]) -> str:
-    """Return where in the file the first of what was left out stands, if it has lines."""
-    if not numbers:
-        return ""
-    shown = ", ".join(map(str, numbers[:_MAX_LINES]))
-    more = f" and {len(numbers) - _MAX_LINES} more" if len(numbers) > _MAX_LINES else ""
-    return f" (line {shown}{more})"
-
-
-def _list(found: Mapping[str, int]) -> str:
-    return ", ".join(counted(n, kind.removesuffix("s")) for kind, n in found.items()) or "nothing"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,7 +21,7 @@ from langchain_memengine.cli.hits import (
     print_place,
     result_as_json,
 )
-from langchain_memengine.cli.opening import is_blank, opened_fresh, warn
+from langchain_memengine.cli.opening import blank_advice, opened_fresh, warn
 from langchain_memengine.cli.terminal import output, print_json, print_rows, say
 from langchain_memengine.faces.display.hits import ID_DIGITS
 from langchain_memengine.text.printable import clean_line
@@ -139,7 +138,7 @@ def recall(  # noqa: PLR0913  # every parameter is an option of the command
                     "degraded": list(degraded),
                 }
             )
-        elif recalled.hits or (fragment and not is_blank(engine)):
+        elif fragment:
             say(fragment.rstrip("\n"))
         else:
             warn((_nothing_found(engine, root, Filter()),))
@@ -148,12 +147,8 @@ def recall(  # noqa: PLR0913  # every parameter is an option of the command
 
 
 def _nothing_found(engine: MemoryEngine, root: Path, wanted: Filter) -> str:
-    name = shlex.quote(str(root))
-    if is_blank(engine):
-        return (
-            f"The memory at {name} is empty. "
-            f'Add something: memengine add "Deploys happen on Tuesdays." --root {name}'
-        )
+    if not engine.stats().chunks:
+        return blank_advice(root)
     if not wanted.is_empty:
         return "Nothing found within these filters. Try again without one of them."
     return "Nothing found: no word of the query occurs, and nothing is near in meaning."

@@ -10,7 +10,7 @@ from langchain_memengine.answers import as_json
 from langchain_memengine.cli import options
 from langchain_memengine.cli.grouping import command_group
 from langchain_memengine.cli.opening import opened
-from langchain_memengine.cli.terminal import print_json, say
+from langchain_memengine.cli.terminal import print_json, print_shown, say
 
 app = command_group("sessions", "See which memories influenced which answer of a conversation.")
 
@@ -26,14 +26,14 @@ def list_sessions(
     as_json_wanted: options.Json = False,
 ) -> None:
     """Show a user's sessions, newest first."""
-    from langchain_memengine.faces.display.showing import show
-
     with opened(root, None) as engine:
         found = engine.sessions(options.actor_of(user)).latest(limit)
     if as_json_wanted:
         print_json(as_json(found))
+    elif found:
+        print_shown(found)
     else:
-        say(str(show(found)) if found else "There are no sessions.")
+        say("There are no sessions.")
 
 
 @app.command()
@@ -47,12 +47,12 @@ def audit(
     as_json_wanted: options.Json = False,
 ) -> None:
     """Show which files and chunks a session was shown for which query, in order."""
-    from langchain_memengine.faces.display.showing import show
-
     with opened(root, None) as engine:
         sessions = engine.sessions(options.actor_of(user))
         recalls = sessions.audit(sessions.get(session))
     if as_json_wanted:
         print_json(as_json(recalls))
+    elif recalls:
+        print_shown(recalls)
     else:
-        say(str(show(recalls)) if recalls else "The session has asked nothing yet.")
+        say("The session has asked nothing yet.")

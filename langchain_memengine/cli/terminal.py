@@ -5,11 +5,14 @@ from __future__ import annotations
 import codecs
 import io
 import json
+import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TextIO
 
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console
@@ -21,12 +24,29 @@ from langchain_memengine.types import Progress
 _JSON_CONTROL = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 _ERRORS = "memengine.plain"
-_PLAIN = {"…": ".", "·": "-", "×": "x", "█": "#", "░": ".", "—": "-", "›": ">", "✓": "+", "✗": "x"}
+_PLAIN = {
+    "…": ".",
+    "×": "x",
+    "█": "#",
+    "░": ".",
+    "—": "-",
+    "›": ">",
+    "✓": "+",
+    "✗": "x",
+    "─": "-",
+    "→": ">",
+    "·": "-",
+}
 
 
 def prepare_streams() -> None:
-    """Let both streams print any text: what their encoding lacks is spelt out, never an error."""
+    """Let both streams print any text: what their encoding lacks is spelt out, never an error.
+
+    A stream that is closed takes everything and keeps nothing.
+    """
     codecs.register_error(_ERRORS, _spelt_out)
+    sys.stdout = sys.stdout or _nowhere()
+    sys.stderr = sys.stderr or _nowhere()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=_ERRORS)
@@ -45,6 +65,22 @@ def messages() -> Console:
 def say(text: str) -> None:
     """Print a cleaned text as it is, without wrapping."""
     output().print(clean(text), soft_wrap=True)
+
+
+def print_shown(value: object) -> None:
+    """Print a value, or a list of such values, as its tables, without their warnings.
+
+    In a pipe a line is as long as it needs to be, so that other programs find whole ones.
+    """
+    from langchain_memengine.faces.display.plain import UNWRAPPED, plain, print_sheets
+    from langchain_memengine.faces.display.showing import sheets_of
+
+    sheets = [replace(sheet, warnings=()) for sheet in sheets_of(value)]
+    console = output()
+    if console.is_terminal:
+        print_sheets(console, sheets)
+    else:
+        say(plain(sheets, width=UNWRAPPED))
 
 
 def complain(kind: str, text: str) -> None:
@@ -79,11 +115,6 @@ def print_rows(rows: Sequence[Sequence[str]]) -> None:
         console.print(line, soft_wrap=True)
 
 
-def counted(number: int, noun: str) -> str:
-    """Return ``1 file`` or ``2 files``."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
 @contextmanager
 def bar(title: str) -> Iterator[Progress | None]:
     """Show a progress bar on standard error while the block runs, if that is a terminal.
@@ -100,6 +131,10 @@ def bar(title: str) -> Iterator[Progress | None]:
     with Progress(*columns, console=console, transient=True) as shown:
         task = shown.add_task(title, total=None, visible=False)
         yield lambda done, total: shown.update(task, completed=done, total=total, visible=True)
+
+
+def _nowhere() -> TextIO:
+    return Path(os.devnull).open("w", encoding="utf-8")
 
 
 def _spelt_out(error: UnicodeError) -> tuple[str | bytes, int]:

@@ -6,17 +6,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table
 
 from langchain_memengine.answers import as_json
 from langchain_memengine.cli import options
 from langchain_memengine.cli.failing import usage_error
 from langchain_memengine.cli.opening import opened
-from langchain_memengine.cli.terminal import counted, output, print_json, say
-from langchain_memengine.text.printable import clean_line
+from langchain_memengine.cli.terminal import print_json, print_shown, say
+from langchain_memengine.text.counting import counted
 
 if TYPE_CHECKING:
-    from langchain_memengine.storage.auditing import AuditReport
     from langchain_memengine.storage.record_values import Quarantine
 
 Ids = Annotated[
@@ -41,11 +39,7 @@ def audit(
     if as_json_wanted:
         print_json(as_json(report))
         return
-    _print_records(report)
-    _print_chunks(report)
-    _print_quarantined(report.quarantined)
-    for kind, number in report.redacted.items():
-        say(f"Secrets were taken out of {counted(number, kind.removesuffix('s'))}.")
+    print_shown(report)
 
 
 def quarantine(
@@ -91,41 +85,3 @@ def _print_done(found: Sequence[Quarantine], done: str, *, as_json_wanted: bool)
         print_json(as_json(found))
     else:
         say(f"{counted(len(found), 'source')} {done}.")
-
-
-def _print_records(report: AuditReport) -> None:
-    if not report.records:
-        say("There are no records.")
-        return
-    table = _table("scope", "owner", "origin", "trust", "first", "last", number="records")
-    for one in report.records:
-        days = (f"{at:%Y-%m-%d}" for at in (one.first_at, one.last_at))
-        table.add_row(
-            one.scope, clean_line(one.owner), one.origin, one.trust, *days, str(one.records)
-        )
-    output().print(table)
-
-
-def _print_chunks(report: AuditReport) -> None:
-    if report.chunks:
-        table = _table("origin", "trust", number="chunks")
-        for one in report.chunks:
-            table.add_row(one.origin, one.trust, str(one.chunks))
-        output().print(table)
-
-
-def _print_quarantined(found: Sequence[Quarantine]) -> None:
-    if found:
-        say("Quarantined:")
-    for one in found:
-        who = clean_line(one.by) or "memengine"
-        line = f"  {clean_line(one.source)}  {one.at:%Y-%m-%d} by {who}  {clean_line(one.reason)}"
-        output().print(line.rstrip(), soft_wrap=True, markup=False)
-
-
-def _table(*names: str, number: str) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for name in names:
-        table.add_column(name)
-    table.add_column(number, justify="right")
-    return table

@@ -18,7 +18,8 @@ from langchain_memengine.answers import (
 from langchain_memengine.cli import options
 from langchain_memengine.cli.opening import opened, warn
 from langchain_memengine.cli.stopping import stopped_by_signals
-from langchain_memengine.cli.terminal import counted, output, print_json, say
+from langchain_memengine.cli.terminal import output, print_json, say
+from langchain_memengine.text.counting import counted
 from langchain_memengine.text.printable import clean_line
 
 if TYPE_CHECKING:
@@ -56,14 +57,12 @@ def watch(
 
 def view(root: Path, state: WatchState, last: tuple[datetime, IndexReport] | None) -> Table:
     """Return what the live view shows."""
+    from langchain_memengine.faces.display.upkeep import watch_rows
+
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim")
     table.add_column()
-    rows = [
-        ("watching", clean_line(str(root)) if state.watching else "not yet, or no longer"),
-        ("state", _state_in_words(state)),
-        ("files", str(state.watched_files)),
-    ]
+    rows = [("root", clean_line(str(root))), *watch_rows(state)]
     if last is not None:
         rows.append(("last sync", f"{last[0].astimezone():%H:%M:%S}  {summary(last[1])}"))
     for name, value in rows:
@@ -76,8 +75,8 @@ def view(root: Path, state: WatchState, last: tuple[datetime, IndexReport] | Non
 
 def summary(report: IndexReport) -> str:
     """Return what a sync did, in one line."""
-    done = f"{counted(report.indexed, 'file')} indexed, {report.removed} removed"
-    return f"{done}, {counted(report.embedded, 'text')} embedded, {report.reused} reused"
+    done = f"{counted(report.indexed, 'file')} indexed, {report.removed:,} removed"
+    return f"{done}, {counted(report.embedded, 'text')} embedded, {report.reused:,} reused"
 
 
 def problems(report: IndexReport) -> tuple[str, ...]:
@@ -85,12 +84,6 @@ def problems(report: IndexReport) -> tuple[str, ...]:
     found = [*report.degraded, *(f"{each.path}: {each.reason}" for each in report.failed)]
     more = len(found) - _MAX_PROBLEMS
     return (*found[:_MAX_PROBLEMS], *([f"and {more} more; --json lists all"] if more > 0 else ()))
-
-
-def _state_in_words(state: WatchState) -> str:
-    if state.syncing:
-        return "indexing"
-    return "changed, waiting until it is quiet" if state.dirty else "up to date"
 
 
 def _print_sync(at: datetime, report: IndexReport, *, as_json_wanted: bool) -> None:

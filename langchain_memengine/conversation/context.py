@@ -27,7 +27,7 @@ DEFAULT_LIMITS = CompactionLimits()
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryStats:
+class MemoryStats(Shown):
     """How full a context window is.
 
     Attributes:

@@ -37,6 +37,7 @@ from langchain_memengine.conversation.transcript import (
 from langchain_memengine.errors import ChatModelError
 from langchain_memengine.models.asking import ChatModel, Steps, aanswered, answered
 from langchain_memengine.models.prompts import NOTHING, UNVERIFIED, flush_prompt
+from langchain_memengine.shown import Shown
 
 FLUSH_TOKENS = 80_000
 """An agent loop of more is flushed (GoClaw, ``auto_flush_tokens``)."""
@@ -54,7 +55,7 @@ _BULLET = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+")
 
 
 @dataclass(frozen=True, slots=True)
-class FlushResult:
+class FlushResult(Shown):
     """What an agent loop goes on with after a flush.
 
     Attributes:

@@ -9,6 +9,7 @@ from langchain_core.messages import AIMessage, BaseMessage
 
 from langchain_memengine.conversation.message_json import plain
 from langchain_memengine.conversation.transcript import Role, role_of
+from langchain_memengine.text.counting import counted
 from langchain_memengine.types import (
     Commit,
     Origin,
@@ -44,7 +45,7 @@ def transcript_ending(commit_id: str) -> str:
 def transcript(commit: Commit, messages: Sequence[BaseMessage], summary: str) -> str:
     """Return messages as Markdown under a title, the summary first if there is one."""
     title = f"# Archived {commit.created_at:%Y-%m-%d %H:%M} UTC"
-    parts = [f"{title}\n\nMemory commit `{commit.id}`, {len(messages)} messages."]
+    parts = [f"{title}\n\nMemory commit `{commit.id}`, {counted(len(messages), 'message')}."]
     if summary.strip():
         parts.append(f"## Summary\n\n{summary.strip()}")
     parts += [_turn(message) for message in messages]

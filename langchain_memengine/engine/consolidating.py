@@ -15,6 +15,7 @@ from langchain_memengine.progress import shown_progress
 from langchain_memengine.retrieval import visibility
 from langchain_memengine.storage import revisions
 from langchain_memengine.storage.job_values import Handler, Job, JobContext
+from langchain_memengine.text.counting import counted
 from langchain_memengine.types import (
     Actor,
     Progress,
@@ -105,9 +106,13 @@ class Consolidating(NoteKeeping, Remembering):
             entries = work.carry_out(entries, now)
             self._tell(entries, len(folding.lines), now, run)
         if folding.suspected:
-            degraded.append(f"{folding.suspected} decisions look like orders and were not folded.")
+            degraded.append(
+                f"Not folded, for looking like orders: {counted(folding.suspected, 'decision')}."
+            )
         if plan.unconfirmed:
-            degraded.append(f"{plan.unconfirmed} pairs have no embedding to compare yet.")
+            degraded.append(
+                f"Not compared, for want of embeddings: {counted(plan.unconfirmed, 'pair')}."
+            )
         return ConsolidationReport(
             entries=tuple(entries),
             pinned=folding.lines,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from langchain_memengine.answers import ForgetReport
 from langchain_memengine.engine.derived import CHROMA_DIR
 from langchain_memengine.engine.parts import FORGOTTEN_AT
 from langchain_memengine.engine.writing import Writing
+from langchain_memengine.reports import ForgetReport
 from langchain_memengine.retrieval import visibility
 from langchain_memengine.retrieval.derived_files import clear
 from langchain_memengine.retrieval.note_erasing import Erased
@@ -102,7 +102,7 @@ class Erasing(Writing):
             (held, "that hold the same words"),
         )
         return [
-            f"{number} items of a LangGraph store {which}: delete them with the store."
+            f"Items of a LangGraph store {which}: {number:,}. Delete them with the store."
             for number, which in told
             if number
         ]

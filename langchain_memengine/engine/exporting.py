@@ -8,13 +8,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, Literal
 
-from langchain_memengine.answers import (
-    ExportReport,
-    as_json,
-)
+from langchain_memengine.answers import as_json
 from langchain_memengine.conversation.source_uris import message_source
 from langchain_memengine.engine.parts import EngineParts
 from langchain_memengine.errors import ConfigurationError
+from langchain_memengine.reports import ExportReport
 from langchain_memengine.retrieval import note_erasing, visibility
 from langchain_memengine.retrieval.record_chunks import record_source
 from langchain_memengine.retrieval.sources import source_uri
@@ -128,7 +126,7 @@ class Exporting(EngineParts):
             try:
                 text = self._notes.read(name)
             except UnreadableFileError:  # a file that is no text was no memory either
-                left_out["files that are no text"] += 1
+                left_out["unreadable files"] += 1
                 continue
             if words.holds(text):  # transcripts and logs show what is stored elsewhere
                 left_out["notes with quarantined words"] += 1

@@ -10,7 +10,6 @@ from datetime import timedelta
 from typing import Any
 
 from langchain_memengine import given
-from langchain_memengine.answers import ForgetReport
 from langchain_memengine.engine.erasing import Erasing, unique
 from langchain_memengine.engine.forgotten_experiences import forgotten_experiences
 from langchain_memengine.engine.forgotten_graph import evidence_condition, partitions_in_reach
@@ -18,6 +17,7 @@ from langchain_memengine.engine.forgotten_words import forgotten_words, shown_in
 from langchain_memengine.engine.reading_records import texts_named
 from langchain_memengine.engine.remembering import Remembering
 from langchain_memengine.errors import ConfigurationError, NotFoundError, ScopeError
+from langchain_memengine.reports import ForgetReport
 from langchain_memengine.retrieval import documents, note_erasing, visibility
 from langchain_memengine.retrieval.record_chunks import record_source
 from langchain_memengine.storage import chunks, doomed, records, tombstones
@@ -217,6 +217,7 @@ class Forgetting(Erasing, Remembering):
         )
         beyond = [f"{source} is a file outside the root: remove it there." for source in elsewhere]
         beyond += [f"{name} holds the same words; it is yours to edit." for name in erased.left]
+        beyond += [f"{name} is no text: look yourself what it holds." for name in erased.unread]
         report = self._remove(found, erased, removed, beyond, keep_history=False)
         return replace(
             report,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from langchain_memengine.answers import ImportReport
+from langchain_memengine.reports import ImportReport
 
 
 @dataclass(slots=True)

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import IO, Any
 
-from langchain_memengine.answers import ImportReport
 from langchain_memengine.engine.exporting import EXPORT_VERSION, TEXT_PREFIXES
 from langchain_memengine.engine.import_lines import (
     chunk_of,
@@ -29,6 +28,7 @@ from langchain_memengine.errors import (
     ScopeError,
     UnknownCommitError,
 )
+from langchain_memengine.reports import ImportReport
 from langchain_memengine.retrieval import note_erasing
 from langchain_memengine.retrieval.record_chunks import chunks_of_record, record_source
 from langchain_memengine.storage import (

@@ -104,4 +104,7 @@ class Maintaining(EngineParts):
         if backup.belongs_to(self._database, target):
             raise ConfigurationError(f"{target} is the database itself. Name another file.")
         if target.exists() and not force:
-            raise ConfigurationError(f"{target} exists. Name another file, or force it.")
+            raise ConfigurationError(
+                f"{target} exists. Name another file, or replace it with force=True "
+                "(`memengine backup --force`)."
+            )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -20,12 +22,14 @@ from langchain_memengine.engine.item_keeping import ItemKeeping
 from langchain_memengine.engine.learning import Learning
 from langchain_memengine.engine.maintaining import Maintaining
 from langchain_memengine.engine.note_keeping import NoteKeeping
+from langchain_memengine.engine.parts import utc_now
 from langchain_memengine.engine.quarantining import Quarantining
 from langchain_memengine.engine.watching import Watching
 from langchain_memengine.jobs.worker import OnJobFailed
 from langchain_memengine.models.embedding import EmbeddingsLike
 from langchain_memengine.storage import chunks, files
 from langchain_memengine.storage import embeddings as embedding_rows
+from langchain_memengine.types import LOCAL_ADMIN, Actor
 
 if TYPE_CHECKING:
     from langchain_memengine.models.asking import ChatModel
@@ -51,7 +55,7 @@ class MemoryEngine(
 ):
     """The memory of one store: its files, its texts, and the search over them.
 
-    Make one with :meth:`open` and close it, best as a context manager:
+    Make one with :meth:`open`, or by calling the class, and close it, best as a context manager:
 
     ```python
     with MemoryEngine.open("memory") as engine:
@@ -62,6 +66,61 @@ class MemoryEngine(
     Threads may share an engine. ``async with`` and the methods named ``a…`` do the same work
     without blocking the event loop.
     """
+
+    def __init__(  # noqa: PLR0913  # every argument is a choice of the user's
+        self,
+        root: str | Path | None = "memory",
+        config: MemEngineConfig | None = None,
+        *,
+        database_url: str | None = None,
+        chroma_url: str | None = None,
+        embeddings: EmbeddingsLike | str | None = CONFIGURED,
+        chat_model: ChatModel | str | None = CONFIGURED,
+        actor: Actor = LOCAL_ADMIN,
+        read_only: bool = False,
+        watch: bool = False,
+        clock: Callable[[], datetime] = utc_now,
+        on_job_failed: OnJobFailed | None = None,
+    ) -> None:
+        """Open a store as :meth:`open` does, with two more choices: who asks, and what time it is.
+
+        Args:
+            root: As for :meth:`open`, and so are all others that are not named here.
+            config: All settings.
+            database_url: SQLAlchemy URL.
+            chroma_url: Address of a Chroma server.
+            embeddings: Any LangChain ``Embeddings``, or the name of an embedder.
+            chat_model: What learns from conversations in the background.
+            actor: Who calls, when a call names nobody; default: the one local user, an admin.
+            read_only: Never write.
+            watch: Index files that change by themselves.
+            clock: Tells the time now, aware, in UTC.
+            on_job_failed: Called with each job that is given up.
+        """
+        folder = None if root is None else Path(root).expanduser()
+        given = {"database_url": database_url, "chroma_url": chroma_url}
+        settings = (config or load_config(folder)).model_copy(
+            update={name: url for name, url in given.items() if url is not None}
+        )
+        super().__init__(
+            folder,
+            settings,
+            embeddings=settings.embeddings if embeddings is CONFIGURED else embeddings,
+            chat_model=settings.chat_model if chat_model is CONFIGURED else chat_model,
+            actor=actor,
+            read_only=read_only,
+            clock=clock,
+            on_job_failed=on_job_failed,
+        )
+        try:
+            if settings.sync_on_open and not read_only:
+                self.sync()
+            self._resume_jobs()
+            if watch:
+                self.start_watching()
+        except BaseException:
+            self.close()
+            raise
 
     @classmethod
     def open(  # noqa: PLR0913  # every argument is a choice of the user's
@@ -102,30 +161,17 @@ class MemoryEngine(
             SchemaVersionError: A newer release wrote the database.
             StorageError: The database cannot be opened.
         """
-        folder = None if root is None else Path(root).expanduser()
-        given = {"database_url": database_url, "chroma_url": chroma_url}
-        settings = (config or load_config(folder)).model_copy(
-            update={name: url for name, url in given.items() if url is not None}
-        )
-        spec = settings.embeddings if embeddings is CONFIGURED else embeddings
-        engine = cls(
-            folder,
-            settings,
-            embeddings=spec,
-            chat_model=settings.chat_model if chat_model is CONFIGURED else chat_model,
+        return cls(
+            root,
+            config,
+            database_url=database_url,
+            chroma_url=chroma_url,
+            embeddings=embeddings,
+            chat_model=chat_model,
             read_only=read_only,
+            watch=watch,
             on_job_failed=on_job_failed,
         )
-        try:
-            if settings.sync_on_open and not read_only:
-                engine.sync()
-            engine._resume_jobs()
-            if watch:
-                engine.start_watching()
-        except BaseException:
-            engine.close()
-            raise
-        return engine
 
     def stats(self) -> Stats:
         """Return how much is stored, over all users."""

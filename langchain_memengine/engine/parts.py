@@ -87,7 +87,7 @@ class EngineParts:
         clock: Callable[[], datetime] = utc_now,
         on_job_failed: OnJobFailed | None = None,
     ) -> None:
-        """Build the parts; :meth:`open` also reads the settings and syncs."""
+        """Build the parts; nothing is read of the files yet."""
         self.config = config
         self.actor = actor
         self._chat_model = checked_spec(chat_model)

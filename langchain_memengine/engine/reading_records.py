@@ -116,6 +116,32 @@ class ReadingRecords(GraphWork):
                     return found
         raise no_record(id)
 
+    def latest_revisions(self, *, limit: int = 50, actor: Actor | None = None) -> list[Revision]:
+        """Return what was done last to any records, and to chunks that were hidden, newest first.
+
+        What was forgotten is not listed: it says nothing any more.
+
+        Args:
+            limit: Revisions, at most.
+            actor: Who asks; others than admins see those of records they may read.
+
+        Raises:
+            ConfigurationError: The limit is negative.
+        """
+        if limit < 0:
+            raise ConfigurationError(f"limit={limit} must not be negative.")
+        actor = actor or self.actor
+        found: list[Revision] = []
+        before: Revision | None = None
+        with self._database.read() as tx:
+            while len(found) < limit:
+                page = revisions.latest(tx, before=before, limit=_PAGE)
+                found += [r for r in page if r.kind != "forgotten" and may_read(r, actor)]
+                if len(page) < _PAGE:
+                    break
+                before = page[-1]
+        return found[:limit]
+
     def provenance(self, id: str, *, actor: Actor | None = None) -> list[MemoryRecord]:  # noqa: A002
         """Return a record, and those that were merged into it, each with where it came from.
 

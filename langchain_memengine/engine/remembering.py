@@ -17,7 +17,7 @@ from langchain_memengine.engine.reading_records import (
     no_record,
     record_id,
 )
-from langchain_memengine.errors import ConfigurationError, NotFoundError, ScopeError
+from langchain_memengine.errors import ConfigurationError, ScopeError
 from langchain_memengine.retrieval import visibility
 from langchain_memengine.retrieval.records import RecordKeeper, suspected
 from langchain_memengine.retrieval.standing import successors
@@ -176,7 +176,7 @@ class Remembering(ReadingRecords):
             revision = revisions.get(tx, clean_text(revision_id))
             is_own_chunk = self._hid_own_chunk(tx, revision, actor)
         if not (is_own_chunk or may_read(revision, actor)):
-            raise NotFoundError(f"There is no revision {revision_id!r}. See: engine.revisions(id)")
+            raise revisions.no_revision(revision_id)
         if revision.before.quarantine != revision.after.quarantine and not actor.is_admin:
             raise ScopeError(
                 f"{actor.user_id!r} may not undo the revision {revision_id!r}: only an admin takes "

@@ -16,6 +16,7 @@ from langchain_memengine.engine.graphing import GRAPH_FILE
 from langchain_memengine.engine.parts import DATABASE_FILE, utc_now
 from langchain_memengine.errors import StorageError, StoreBusyError
 from langchain_memengine.retrieval.derived_files import remove
+from langchain_memengine.shown import Shown
 from langchain_memengine.storage import backup
 from langchain_memengine.storage.locking import IndexLock
 from langchain_memengine.workspace.durable import put_in_place, storage_error
@@ -25,7 +26,7 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Restored:
+class Restored(Shown):
     """What a restore did.
 
     Attributes:

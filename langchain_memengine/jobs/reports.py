@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from langchain_memengine.shown import Shown
+
 JobOutcome = Literal["done", "failed", "dead", "lost"]
 """How an attempt ended: ``failed`` is tried again, ``lost`` was no longer this worker's job."""
 
 
 @dataclass(frozen=True, slots=True)
-class JobsReport:
+class JobsReport(Shown):
     """What a worker did.
 
     Attributes:

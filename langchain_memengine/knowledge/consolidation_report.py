@@ -97,12 +97,6 @@ class ConsolidationReport(Shown):
         parts.append(_diff(MEMORY_FILE, [], [line.rstrip("\n") for line in self.pinned]))
         return "\n".join(part for part in parts if part)
 
-    def __str__(self) -> str:
-        """Return the counts, then a line for each entry."""
-        counts = ", ".join(f"{number} {action}" for action, number in self.counts.items())
-        head = f"{counts}, {self.private} in other users' memories, of {self.examined} examined"
-        return "\n".join([head, *map(str, self.entries)])
-
 
 def digest(entries: Iterable[Consolidated], pinned: int) -> str:
     """Return what a consolidation did as a Markdown list, for DREAMS.md.

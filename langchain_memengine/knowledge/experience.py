@@ -21,6 +21,7 @@ from langchain_memengine.knowledge.new_experience import (
     with_sign,
 )
 from langchain_memengine.retrieval.recall import fence_nonce
+from langchain_memengine.shown import Shown
 from langchain_memengine.storage import experiences
 from langchain_memengine.storage.database import Database
 from langchain_memengine.storage.experience_values import (
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class RecordedRun:
+class RecordedRun(Shown):
     """What was learnt from one run of an agent.
 
     Attributes:

@@ -20,6 +20,7 @@ from langchain_memengine.retrieval.vector_index import SEQ, ChromaIndex
 from langchain_memengine.storage import embeddings, integrity
 from langchain_memengine.storage.database import Database
 from langchain_memengine.storage.transaction import Transaction
+from langchain_memengine.text.counting import counted
 
 FloatArray = NDArray[np.float32]
 
@@ -95,7 +96,9 @@ def _chroma(database: Database, embedding: EmbeddingCache, index: ChromaIndex) -
         return Finding("failed", "; ".join(wrong), _REFILL, refill)
     behind = len(answers) - len(current)
     late = f", {behind} of them behind until the next search" if behind else ""
-    return Finding("ok", f"{len(answers)} collections, sampled vectors find themselves{late}")
+    return Finding(
+        "ok", f"{counted(len(answers), 'collection')}, sampled vectors find themselves{late}"
+    )
 
 
 def _expected(tx: Transaction, index: ChromaIndex, model: str) -> dict[str, _Expected]:

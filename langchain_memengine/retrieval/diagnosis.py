@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from langchain_memengine.errors import MemEngineError
+from langchain_memengine.shown import Shown
 
 Status = Literal["ok", "warning", "failed"]
 """``warning``: works, but poorer than it could. ``failed``: something is damaged or missing."""
@@ -32,7 +33,7 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
-class DoctorReport:
+class DoctorReport(Shown):
     """The result of all checks, in the order they were made."""
 
     checks: tuple[Check, ...]

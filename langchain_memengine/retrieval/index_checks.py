@@ -19,6 +19,7 @@ from langchain_memengine.retrieval.vector_matrix import NO_COSINE, VectorMatrix
 from langchain_memengine.storage import chunks, embeddings, integrity
 from langchain_memengine.storage.database import Database
 from langchain_memengine.storage.transaction import Transaction
+from langchain_memengine.text.counting import counted
 from langchain_memengine.text.words import WordSplitter
 
 
@@ -59,13 +60,14 @@ def _indexes(database: Database, embedding: EmbeddingCache, partitions: Partitio
             )
             indexed += partition.keyword.corpus_size
             if found != (len(nums), len(nums), vectors):
+                size = counted(found[0], "chunk")
                 wrong[key] = (
-                    f"{key}: {found[0]} chunks ({found[1]} of the database's {len(nums)}) and "
+                    f"{key}: {size} ({found[1]} of the database's {len(nums)}) and "
                     f"{found[2]} of {vectors} vectors"
                 )
     if not wrong:
-        parts = "partition" if len(keys) == 1 else "partitions"
-        return Finding("ok", f"{indexed} chunks in {len(keys)} {parts}, as in the database")
+        size = f"{counted(indexed, 'chunk')} in {counted(len(keys), 'partition')}"
+        return Finding("ok", f"{size}, as in the database")
     return _rebuild("; ".join(wrong.values()), partitions, list(wrong))
 
 

@@ -34,11 +34,13 @@ class Erased:
         changed: Names of those that lost an entry.
         removed: Names of those that are gone.
         left: Names of those that hold the words and were left, because a person wrote them.
+        unread: Names of those that are no text, so that nobody knows what they hold.
     """
 
     changed: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
 
 
 def joined(*steps: Erased) -> Erased:
@@ -49,6 +51,7 @@ def joined(*steps: Erased) -> Erased:
         changed=tuple(name for name in changed if name not in removed),
         removed=tuple(removed),
         left=tuple(dict.fromkeys(name for step in steps for name in step.left)),
+        unread=tuple(dict.fromkeys(name for step in steps for name in step.unread)),
     )
 
 
@@ -138,12 +141,12 @@ def erase_notes(
     def erased(text: str) -> str:
         return words.erase(without_entries(text, records))
 
-    changed, left = [], []
+    changed, left, unread = [], [], []
     for name in notes_of(notes, owners):
         try:
             text = notes.read(name)
         except UnreadableFileError:
-            left.append(name)  # nobody knows what it holds
+            unread.append(name)
             continue
         if erased(text) == text:
             continue
@@ -152,7 +155,7 @@ def erase_notes(
             changed.append(name)
         else:
             left.append(name)
-    return Erased(changed=tuple(changed), left=tuple(left))
+    return Erased(changed=tuple(changed), left=tuple(left), unread=tuple(unread))
 
 
 def _made(text: str) -> Callable[[str], str]:

@@ -11,6 +11,7 @@ from langchain_memengine.retrieval.diagnosis import Examination, Finding, Status
 from langchain_memengine.retrieval.embedding_cache import EmbeddingCache
 from langchain_memengine.storage import chunks, embeddings, integrity
 from langchain_memengine.storage.database import Database
+from langchain_memengine.text.counting import counted
 
 _SHOWN = 3
 
@@ -56,7 +57,7 @@ def _database(database: Database, *, thorough: bool) -> Finding:
     state = (
         "answers (its files are the server's to check)" if damage is None else f"sound ({depth})"
     )
-    return Finding("ok", f"{state}: {stored} chunks after {changes} changes")
+    return Finding("ok", f"{state}: {counted(stored, 'chunk')} after {counted(changes, 'change')}")
 
 
 def _schema(database: Database) -> Finding:
@@ -78,13 +79,16 @@ def _rows(database: Database, now: datetime) -> Finding:
         with database.write() as tx:
             integrity.remove_orphans(tx, now=now)
 
-    named = {
-        "vectors of no text": found.embeddings,
-        "access counts of no chunk": found.accesses,
-        "tombstones of living chunks": found.graves,
-        "chunks of unknown files": found.chunks,
-    }
-    parts = [f"{number} {name}" for name, number in named.items() if number]
+    parts = [
+        counted(number, one, several)
+        for number, one, several in (
+            (found.embeddings, "vector of no text", "vectors of no text"),
+            (found.accesses, "access count of no chunk", "access counts of no chunk"),
+            (found.graves, "tombstone of a living chunk", "tombstones of living chunks"),
+            (found.chunks, "chunk of an unknown file", "chunks of unknown files"),
+        )
+        if number
+    ]
     status: Status = "warning" if found.graves or found.chunks else "ok"
     return Finding(status, ", ".join(parts), "remove them", mend)
 
@@ -113,14 +117,14 @@ def _embeddings(
             return Finding("ok", "no vectors are searched")
         missing, present = embeddings.count_missing(tx, model), embeddings.count_chunks(tx, model)
     if not missing:
-        return Finding("ok", f"all {present} chunks have one")
+        return Finding("ok", f"{counted(present, 'chunk')} with one, none without")
 
     def mend() -> None:
         with database.write() as tx:
             embedding.mark_incomplete(tx)
         embed_missing()
 
-    found = f"{missing} texts have none; they are found by keyword only"
+    found = f"{counted(missing, 'text')} without one, found by keyword only"
     return Finding("warning", found, "embed them", mend)
 
 

@@ -25,6 +25,7 @@ from langchain_memengine.types import (
     Chunk,
     Provenance,
 )
+from langchain_memengine.workspace.blank_memory import is_untouched
 from langchain_memengine.workspace.files import (
     FileStat,
     Scan,
@@ -135,10 +136,13 @@ def chunks_of_file(
     A file under ``users/<owner>/`` is personal memory, any other global. The age of a chunk
     counts from the date in a daily file's name and the time in the entry's heading, else from the
     front matter, else from the file's modification; pinned facts never age. Entries that render a
-    record are left out. Whoever may write the folder wrote it, so that a chunk is unverified; one
-    that looks like an attempt to steer an agent is untrusted.
+    record are left out, and so is a MEMORY.md that still says what a new one does. Whoever may
+    write the folder wrote it, so that a chunk is unverified; one that looks like an attempt to
+    steer an agent is untrusted.
     """
     text = without_rendered(clean_text(file.text))
+    if is_untouched(text):
+        return []
     front = front_matter(text)
     folder = owner_folder(file.path)
     owner = folder_owner(folder) if folder else ""

@@ -9,6 +9,7 @@ from langchain_memengine.answers import (
     IndexReport,
 )
 from langchain_memengine.errors import EmbeddingError
+from langchain_memengine.text.counting import counted
 
 
 @dataclass(slots=True)
@@ -40,8 +41,8 @@ class Tally:
             degraded.append(f"embeddings: {self.outage}")
         if self.hopeless:
             degraded.append(
-                f"embeddings: {self.hopeless} texts mean nothing to the embedder; they are found "
-                "by keyword only"
+                f"embeddings: {counted(self.hopeless, 'text')} without a meaning to the embedder, "
+                "found by keyword only"
             )
         return IndexReport(
             indexed=self.indexed,

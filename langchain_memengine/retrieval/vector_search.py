@@ -13,6 +13,7 @@ from langchain_memengine.retrieval.legs import Mask, VectorLeg, chroma_leg, exac
 from langchain_memengine.retrieval.sight import Seen
 from langchain_memengine.retrieval.vector_index import ChromaIndex
 from langchain_memengine.retrieval.view import View
+from langchain_memengine.text.counting import counted
 
 
 class VectorSearch:
@@ -45,7 +46,7 @@ class VectorSearch:
         """Return the ``fetch_k`` nearest positions that are shown, and what made them poorer."""
         degraded = []
         if view.unembedded:
-            degraded.append(f"vector: {view.unembedded} chunks have no embedding yet")
+            degraded.append(f"vector: {counted(view.unembedded, 'chunk')} without an embedding yet")
         # What is hidden is little: Chroma need not know of it.
         if self._wants_chroma(view, seen.allowed):
             try:

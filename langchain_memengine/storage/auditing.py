@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import ColumnElement, func, select
 
+from langchain_memengine.shown import Shown
 from langchain_memengine.storage import kept, records
 from langchain_memengine.storage.experience_schema import experiences
 from langchain_memengine.storage.record_values import Place, Quarantine, RecordCount
@@ -35,7 +36,7 @@ class ChunkCount:
 
 
 @dataclass(frozen=True, slots=True)
-class AuditReport:
+class AuditReport(Shown):
     """Who wrote what, how far it is trusted, and what was set aside or taken out.
 
     Attributes:

@@ -12,6 +12,7 @@ from pathlib import Path
 from sqlalchemy import URL, make_url
 
 from langchain_memengine.errors import SchemaVersionError, StorageError, StoreBusyError
+from langchain_memengine.shown import Shown
 from langchain_memengine.storage import sqlite
 from langchain_memengine.storage.change_counters import CHANGES
 from langchain_memengine.storage.database import Database
@@ -35,7 +36,7 @@ EPOCH = "store_epoch"
 
 
 @dataclass(frozen=True, slots=True)
-class Contents:
+class Contents(Shown):
     """What a copy of the database holds, over all of its stores.
 
     Attributes:

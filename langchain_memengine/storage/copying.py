@@ -13,6 +13,7 @@ from sqlalchemy import Connection, Engine, Table, delete, func, insert, inspect,
 from sqlalchemy.exc import DBAPIError
 
 from langchain_memengine.errors import StorageError
+from langchain_memengine.shown import Shown
 from langchain_memengine.storage import dialects, migrations
 from langchain_memengine.storage.database import CLICKHOUSE_PAIR
 from langchain_memengine.storage.graph_schema import GRAPH
@@ -27,7 +28,7 @@ _SCHEMAS = {"database_url": STATE, "graph_url": GRAPH}
 
 
 @dataclass(frozen=True, slots=True)
-class Copied:
+class Copied(Shown):
     """What was copied, and found the same in both databases.
 
     Attributes:

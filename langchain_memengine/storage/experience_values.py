@@ -80,7 +80,7 @@ class IntentRow:
 
 
 @dataclass(frozen=True, slots=True)
-class ExperienceStats:
+class ExperienceStats(Shown):
     """How much was learnt, over all users.
 
     Attributes:

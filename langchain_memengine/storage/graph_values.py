@@ -13,7 +13,7 @@ from langchain_memengine.text.names import entity_key
 
 
 @dataclass(frozen=True, slots=True)
-class Entity:
+class Entity(Shown):
     """A person, place, thing or idea that memories speak of.
 
     Two entities are the same when their ids are: equal names of different types stay apart.
@@ -96,7 +96,7 @@ class Subgraph(Shown):
 
 
 @dataclass(frozen=True, slots=True)
-class GraphCounts:
+class GraphCounts(Shown):
     """Size of a graph.
 
     Attributes:

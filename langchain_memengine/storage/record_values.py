@@ -99,7 +99,7 @@ class Supersession:
 
 
 @dataclass(frozen=True, slots=True)
-class Quarantine:
+class Quarantine(Shown):
     """That memory is set aside: nothing finds it until an admin releases it.
 
     Attributes:

@@ -62,8 +62,16 @@ def get(tx: Transaction, revision_id: str) -> Revision:
     """
     found = _revisions(tx, memory_revisions.c.id == revision_id)
     if not found:
-        raise NotFoundError(f"There is no revision {revision_id!r}. See: engine.revisions(id)")
+        raise no_revision(revision_id)
     return found[0]
+
+
+def no_revision(revision_id: str) -> NotFoundError:
+    """Return the error for a revision that is not there, or not for this actor."""
+    return NotFoundError(
+        f"There is no revision {revision_id!r}. See: memengine revisions, or in Python "
+        "engine.revisions(id) and engine.latest_revisions()"
+    )
 
 
 def known(tx: Transaction, ids: Sequence[str]) -> set[str]:
@@ -88,6 +96,24 @@ def of_records(tx: Transaction, ids: Iterable[str]) -> list[Revision]:
         for batch in batches(list(ids))
         for revision in _revisions(tx, memory_revisions.c.target_id.in_(batch))
     ]
+
+
+def latest(tx: Transaction, *, before: Revision | None = None, limit: int) -> list[Revision]:
+    """Return revisions, newest first, those of one moment by descending id.
+
+    Args:
+        tx: A view of the database.
+        before: Last revision of the page before.
+        limit: Revisions, at most.
+    """
+    at, key = memory_revisions.c.at, memory_revisions.c.id
+    statement = select(*_COLUMNS).where(memory_revisions.c.store_id == tx.store_id)
+    if before is not None:
+        moment = to_ms(before.at)
+        statement = statement.where((at < moment) | ((at == moment) & (key < before.id)))
+    found = kept.rows(tx, memory_revisions, statement.order_by(at.desc(), key.desc()).limit(limit))
+    in_order = sorted(found, key=lambda row: (row.at, row.id), reverse=True)
+    return [_from_row(row) for row in in_order[:limit]]
 
 
 def made_at(tx: Transaction, at: datetime, kinds: Collection[RevisionKind]) -> list[Revision]:

@@ -11,6 +11,7 @@ from datetime import datetime
 
 from langchain_memengine.answers import IndexReport
 from langchain_memengine.errors import MemEngineError
+from langchain_memengine.shown import Shown
 
 logger = logging.getLogger(__name__)
 
@@ -29,7 +30,7 @@ CHECK_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class WatchState:
+class WatchState(Shown):
     """How far the index follows the files, at one moment.
 
     Attributes:

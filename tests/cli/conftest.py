@@ -33,6 +33,7 @@ def memengine(tmp_path, monkeypatch):
     for name in list(os.environ):
         if name.startswith("MEMENGINE_"):
             monkeypatch.delenv(name)
+    monkeypatch.delenv("COLUMNS", raising=False)  # output that goes to no terminal has no width
     monkeypatch.setenv("MEMENGINE_EMBEDDINGS", "none")
     monkeypatch.setenv("MEMENGINE_VECTOR_SEARCH", "exact")
     monkeypatch.chdir(tmp_path)

@@ -42,7 +42,7 @@ def test_a_file_is_replaced_only_by_force(memengine, root, saved):
     before = saved.read_bytes()
     refused = memengine("backup", saved, "--root", root)
 
-    assert (refused.exit_code, "exists" in refused.stderr) == (2, True)
+    assert (refused.exit_code, "memengine backup --force" in refused.stderr) == (2, True)
     assert saved.read_bytes() == before
     assert memengine("backup", saved, "--force", "--root", root).exit_code == 0
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.fakes.clock import FixedClock
 from tests.fakes.engines import make_engine
 
 STAGING = "The staging server runs in Frankfurt and has eight cores.\n"
@@ -42,7 +43,8 @@ def test_what_is_consolidated_is_undone_by_its_revision(memengine, twice):
 def test_the_entries_are_shown_with_what_undoes_them(memengine, twice):
     result = memengine("consolidate", "--fold", "--root", twice)
     assert "1 hidden, 0 merged, 0 folded" in result.stdout
-    assert "undo 0" in result.stdout
+    (revision,) = memengine.json("revisions", "--root", twice)
+    assert revision["id"] in result.stdout
 
 
 def test_an_undo_shows_the_record_as_it_is_then(memengine, root):
@@ -58,3 +60,31 @@ def test_other_users_may_not_consolidate(memengine, twice):
     result = memengine("consolidate", "--user", "bob", "--root", twice)
     assert result.exit_code == 1
     assert "needs an admin" in result.stderr
+
+
+def test_revisions_are_listed_with_the_ids_that_undo_takes(memengine, root):
+    clock = FixedClock()
+    with make_engine(root, clock=clock) as engine:
+        engine.remember("We use ruff.", id="linter")
+        clock.pass_days(1)
+        engine.update("linter", text="We use black.")
+        clock.pass_days(1)
+        engine.remember("Tea is at four.")
+    shown = memengine("revisions", "--root", root)
+    assert shown.stdout.startswith("3 revisions\n")
+    newest = memengine.json("revisions", "-n", 2, "--root", root)
+    assert [one["kind"] for one in newest] == ["add", "update"]
+    for name in ("linter", "record:linter:1-1", "record:linter"):
+        found = memengine.json("revisions", name, "--root", root)
+        assert [one["kind"] for one in found] == ["update", "add"]
+        assert [one["target_id"] for one in found] == ["linter"] * 2
+    assert "We use ruff." in memengine("undo", found[0]["id"], "--root", root).stdout
+    assert memengine.json("revisions", "--user", "bob", "-n", 9, "--root", root) != []
+
+
+def test_a_memory_without_revisions_says_so_and_an_unknown_id_names_the_way(memengine, root):
+    told = memengine("revisions", "--root", root)
+    assert told.stdout == "Nothing was changed yet: there are no revisions.\n"
+    refused = memengine("undo", "nothing", "--root", root)
+    assert "See: memengine revisions" in refused.stderr
+    assert memengine("revisions", "nothing", "--root", root).exit_code == 1

@@ -1,6 +1,7 @@
 """Every expected error is one line on standard error, with the right exit code."""
 
 import ast
+import json
 import sys
 from pathlib import Path
 
@@ -8,6 +9,9 @@ import pytest
 
 from langchain_memengine import cli
 from langchain_memengine.cli import searching
+from langchain_memengine.cli.main import main
+
+FULL = Path("/dev/full")
 
 
 def only_line(result):
@@ -86,7 +90,7 @@ def test_standard_input_must_be_text(memengine, root):
     assert "not UTF-8" in only_line(result)
 
 
-def test_interrupting_is_quiet(memengine, root, monkeypatch):
+def test_interrupting_is_told_in_a_line(memengine, root, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
@@ -94,7 +98,8 @@ def test_interrupting_is_quiet(memengine, root, monkeypatch):
 
     result = memengine("search", "x", "--root", root)
 
-    assert (result.exit_code, result.stdout, result.stderr.strip()) == (130, "", "")
+    told = "stopped: by Ctrl+C; what was finished is kept."
+    assert (result.exit_code, result.stdout, result.stderr.strip()) == (130, "", told)
 
 
 def test_without_a_command_the_help_is_shown(memengine):
@@ -111,8 +116,8 @@ def test_starting_the_command_line_imports_nothing_heavy(module):
     light = {"typer", "rich", *sys.stdlib_module_names}
     own = ("langchain_memengine.cli", "langchain_memengine.answers", "langchain_memengine.types",
            "langchain_memengine.errors", "langchain_memengine.text.sanitize",
-           "langchain_memengine.text.printable", "langchain_memengine.faces.display",
-           "langchain_memengine.workspace.blank_memory")  # fmt: skip
+           "langchain_memengine.text.printable", "langchain_memengine.text.counting",
+           "langchain_memengine.faces.display")  # fmt: skip
     for node in ast.parse(module.read_text(encoding="utf-8")).body:
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         names += [node.module] if isinstance(node, ast.ImportFrom) else []
@@ -121,3 +126,83 @@ def test_starting_the_command_line_imports_nothing_heavy(module):
 
 def test_the_version_is_that_of_the_package(memengine):
     assert memengine("--version").stdout.startswith("memengine 0.")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["search", "x", "--root", "nowhere"], 2, "There is no memory"),
+        (["serch", "x"], 2, "No such command"),
+        (["search", "x", "-k", "0"], 2, "-k"),
+        (["undo", "nothing", "--root", "notes"], 1, "There is no revision 'nothing'."),
+        (["restore", "nothing", "--root", "notes"], 1, "There is no backup"),
+    ],
+)
+def test_programs_that_asked_for_json_get_errors_as_json_too(
+    memengine, root, arguments, code, said
+):
+    result = memengine(*arguments, "--json")
+
+    assert result.exit_code == code
+    told = json.loads(result.stdout)
+    assert said in told["error"]
+    assert result.stderr == f"error: {told['error']}\n"
+
+
+def test_words_behind_two_dashes_ask_for_no_json(memengine, root):
+    assert memengine("search", "--root", "nowhere", "--", "--json").stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (PermissionError(13, "Permission denied", "/x"),
+         "Permission denied: /x. Check that path, and who may read and write there."),
+        (OSError(28, "No space left on device"), "No space left on device."),
+    ],
+)  # fmt: skip
+def test_what_the_system_refuses_is_said_without_its_number(
+    memengine, root, monkeypatch, error, said
+):
+    def refused(*_, **__):
+        raise error
+
+    monkeypatch.setattr(searching, "opened_fresh", refused)
+    result = memengine("search", "x", "--root", root)
+
+    assert (result.exit_code, only_line(result)) == (1, f"error: {said}")
+
+
+def test_a_reader_that_went_away_is_no_error(memengine, root, monkeypatch):
+    def unread(*_, **__):
+        raise BrokenPipeError(32, "Broken pipe")
+
+    monkeypatch.setattr(searching, "print_json", unread)
+    result = memengine("search", "deploy", "--root", root, "--json")
+
+    assert (result.exit_code, result.stdout, result.stderr) == (1, "", "")
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="no device here is always full")
+@pytest.mark.parametrize("option", [[], ["--json"]])
+def test_output_that_cannot_be_written_is_one_line_of_error(
+    memengine, root, monkeypatch, capsys, option
+):
+    full = FULL.open("w", encoding="utf-8")
+    monkeypatch.setattr(sys, "stdout", full)
+    monkeypatch.setattr(sys, "argv", ["memengine", "stats", "--root", str(root), *option])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    full.close()  # raises if something is still to be written
+    assert ended.value.code == 1
+    assert capsys.readouterr().err == "error: No space left on device.\n"
+
+
+@pytest.mark.parametrize("option", [[], ["--json"]])
+def test_a_closed_output_is_no_error(memengine, root, monkeypatch, option):
+    monkeypatch.setattr(sys, "stdout", None)
+    monkeypatch.setattr(sys, "argv", ["memengine", "stats", "--root", str(root), *option])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    sys.stdout.close()
+    assert ended.value.code == 0

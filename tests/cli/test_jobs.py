@@ -41,7 +41,8 @@ def test_the_list_shows_the_newest_first_and_errors_on_one_line(memengine, root,
     first, second = queued(), queued("graph_sync", error="it\nbroke \x1b[31m")
     result = memengine("jobs", "list", "--root", root)
     assert result.exit_code == 0
-    _head, *lines = result.stdout.splitlines()
+    title, _, _head, _rule, *lines = result.stdout.splitlines()
+    assert title == "2 jobs"
     assert lines[0].split()[:6] == [str(second), "graph_sync", "dead", "1", "of", "5"]
     assert lines[0].endswith("it broke")
     assert lines[1].split()[:3] == [str(first), "auto_learn_error", "ready"]
@@ -74,7 +75,7 @@ def test_the_worker_does_what_is_due_and_tells(memengine, root, queued):
     assert result.exit_code == 0
     line, total = result.stdout.splitlines()
     assert line.endswith(f"done    auto_learn_error {num}, attempt 1 of 5")
-    assert total == "1 done, 0 failed, 0 dead, 0 left"
+    assert total == "1 job done, 0 attempts failed, 0 given up, 0 left."
     assert memengine.json("worker", "--once", "--root", root) == {
         "done": 0,
         "failed": 0,
@@ -91,7 +92,7 @@ def test_the_worker_fails_when_a_job_did(memengine, root, queued, monkeypatch):
     queued()
     result = memengine("worker", "--once", "--root", root)
     assert result.exit_code == 1
-    assert "0 done, 0 failed, 1 dead, 0 left" in result.stdout
+    assert "0 jobs done, 0 attempts failed, 1 given up, 0 left." in result.stdout
     assert "memengine jobs list --state dead" in result.stderr
 
 
@@ -105,7 +106,7 @@ def test_a_signal_ends_the_worker_after_the_job_in_hand(memengine, root, queued,
     queued()
     result = memengine("worker", "--root", root)
     assert result.exit_code == 0
-    assert result.stdout.splitlines()[-1] == "1 done, 0 failed, 0 dead, 1 left"
+    assert result.stdout.splitlines()[-1] == "1 job done, 0 attempts failed, 0 given up, 1 left."
     assert signal.getsignal(signal.SIGINT) is before
 
 
@@ -183,7 +184,9 @@ def test_commands_start_no_thread(memengine, root, queued, monkeypatch):
 
 def test_what_the_page_shows_runs(memengine, capsys):
     run("docs/jobs.md")
-    assert capsys.readouterr().out == "JobsReport(done=0, failed=0, dead=0, left=0) 0 []\n"
+    assert capsys.readouterr().out == (
+        "0 jobs done, 0 attempts failed, 0 given up, 0 left.\n0 []\n"
+    )
     calls = commands("docs/jobs.md")
     assert calls.pop(0) == ["worker"]  # this one waits
     codes = [memengine(*call).exit_code for call in calls]

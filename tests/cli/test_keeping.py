@@ -94,7 +94,7 @@ def test_sync_reports_a_binary_file_as_skipped(memengine, root):
 
     assert result.exit_code == 0
     assert "2 files, 2 chunks" in result.stdout
-    assert "skipped  blob.md: binary" in result.stdout
+    assert "skipped blob.md binary" in " ".join(result.stdout.split())
 
 
 def test_sync_as_json_is_the_whole_report(memengine, root):

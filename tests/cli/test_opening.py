@@ -1,19 +1,22 @@
 """How a command opens the memory it works on."""
 
+import json
 import os
 from pathlib import Path
 
 import pytest
 
+from langchain_memengine.cli import opening
 from langchain_memengine.cli.failing import UsageProblem
 from langchain_memengine.cli.opening import (
+    blank_advice,
     index_changes,
-    is_blank,
     opened,
     opened_fresh,
     require_folder,
     warn,
 )
+from langchain_memengine.cli.options import DEFAULT_ROOT
 from langchain_memengine.errors import ConfigurationError, StorageError
 from langchain_memengine.workspace.blank_memory import BLANK_MEMORY
 
@@ -90,16 +93,36 @@ def test_a_sync_that_fails_as_a_whole_is_a_problem_and_no_end(memengine, root, m
         assert index_changes(engine) == ("sync: The disk is full. Make room.",)
 
 
-def test_a_memory_is_blank_until_something_is_remembered(memengine, tmp_path):
+def test_a_new_memory_holds_nothing_to_find_and_says_what_to_do(memengine, tmp_path):
     memengine("init", "brain")
     assert (tmp_path / "brain" / "MEMORY.md").read_text(encoding="utf-8") == BLANK_MEMORY
     with opened_fresh(tmp_path / "brain", None) as (engine, _):
-        assert is_blank(engine)
-        engine.add_texts(["tea"])
-        assert not is_blank(engine)
+        assert engine.stats().chunks == 0
+        assert engine.search("pinned facts").hits == ()
+    advice = blank_advice(Path("brain"))
+    assert advice.endswith('memengine add "Deploys happen on Tuesdays." --root brain')
+    for command in ("stats", "search x"):
+        assert advice in memengine(*command.split(), "--root", "brain").stdout
+    assert blank_advice(DEFAULT_ROOT).endswith('add "Deploys happen on Tuesdays."')
 
 
 def test_the_same_problem_is_told_once(capsys):
     warn(("a is broken", "b is broken", "a is broken"))
     told = capsys.readouterr().err
     assert (told.count("a is broken"), told.count("b is broken")) == (1, 1)
+
+
+def test_a_memory_that_may_not_be_written_is_read_all_the_same(memengine, root, monkeypatch):
+    memengine("sync", "--root", root)
+    (root / "new.md").write_text("A new note on deploys.\n", encoding="utf-8")
+    database = root / ".memengine" / "memory.sqlite"
+    before = database.read_bytes()
+    monkeypatch.setattr(opening, "_may_only_be_read", lambda _folder: True)
+
+    found = memengine("search", "deploy", "--root", root, "--json")
+    assert [hit["path"] for hit in json.loads(found.stdout)["hits"]] == ["deploy.md"]
+    assert "may not be written: it is read as it is" in found.stderr
+    assert memengine("stats", "--root", root).exit_code == 0
+    refused = memengine("add", "x", "--root", root)
+    assert (refused.exit_code, "read_only" in refused.stderr) == (1, True)
+    assert database.read_bytes() == before

@@ -27,7 +27,7 @@ def test_audit_shows_who_wrote_what_and_what_is_set_aside(memengine, root, ids):
     assert aside["reason"] == "It gives instructions to an agent."
     assert report["redacted"] == {"experiences": 1}
     shown = memengine("audit", "--root", root).stdout
-    for part in ("agent_notes", "untrusted", f"record:{ids[1]}", "by memengine", "1 experience"):
+    for part in ("agent_notes", "untrusted", f"record:{ids[1]}", "memengine", "1 experience"):
         assert part in shown
 
 

@@ -29,7 +29,8 @@ def shown(state, report=None):
 
 def test_view_shows_what_is_watched_and_the_last_sync():
     text = shown(state(), IndexReport(indexed=1, removed=2, embedded=1, reused=4))
-    assert "watching   memory" in text
+    assert "root       memory" in text
+    assert "watching   yes" in text
     assert "up to date" in text
     assert "files      3" in text
     assert "1 file indexed, 2 removed, 1 text embedded, 4 reused" in text

@@ -141,7 +141,7 @@ def test_a_pair_without_embeddings_is_left_alone_and_counted():
         engine.add_texts([STAGING, f"{STAGING} Ask Bob."])
         report = engine.consolidate()
         assert (report.entries, report.unconfirmed) == ((), 1)
-        assert "1 pairs have no embedding" in report.degraded[0]
+        assert "want of embeddings: 1 pair." in report.degraded[0]
         embedder._faults = []
         engine.sync()
         assert [one.reason for one in engine.consolidate().entries] == ["says all of it and more"]

@@ -81,10 +81,10 @@ def test_missing_vectors_are_embedded_again(tmp_path):
     run(stored(tmp_path), "DELETE FROM embeddings WHERE rowid <= 2")
     found = check(tmp_path, "embeddings")
     assert (found.status, found.repair) == ("warning", "embed them")
-    assert found.found.startswith("2 texts have none")
+    assert found.found.startswith("2 texts without one")
     repaired = check(tmp_path, "embeddings", repair=True)
     assert (repaired.status, repaired.repaired) == ("ok", True)
-    assert repaired.found == "all 4 chunks have one"
+    assert repaired.found == "4 chunks with one, none without"
 
 
 def test_rows_without_a_reason_are_counted_and_removed(tmp_path):
@@ -103,8 +103,8 @@ def test_rows_without_a_reason_are_counted_and_removed(tmp_path):
     found = check(tmp_path, "rows")
     assert (found.status, found.repair) == ("warning", "remove them")
     assert found.found == (
-        "1 vectors of no text, 1 access counts of no chunk, 1 tombstones of living chunks, "
-        "1 chunks of unknown files"
+        "1 vector of no text, 1 access count of no chunk, 1 tombstone of a living chunk, "
+        "1 chunk of an unknown file"
     )
     with engine_of(tmp_path) as engine:
         report = engine.doctor(repair=True)

@@ -287,13 +287,13 @@ def test_items_of_stores_are_told_of_and_stay(engine):
     store.put(("memories", "alice2"), "3", {"text": SECRET})
     report = engine.forget(owner="alice", actor=ALICE)
     assert report.out_of_reach == (
-        "2 items of a LangGraph store in namespaces named 'alice': delete them with the store.",
+        "Items of a LangGraph store in namespaces named 'alice': 2. Delete them with the store.",
         *BEYOND,
     )
     record = engine.remember(SECRET)
     report = engine.forget([record.id])
     assert report.out_of_reach == (
-        "2 items of a LangGraph store that hold the same words: delete them with the store.",
+        "Items of a LangGraph store that hold the same words: 2. Delete them with the store.",
         *BEYOND,
     )
     record = engine.remember(SECRET, actor=ALICE)
@@ -575,3 +575,12 @@ def test_words_that_could_end_a_comment_go(engine, said):
     engine.forget([record.id])
     assert files_with(engine.root) == []
     assert "Tea is at four" in engine.read_memory()
+
+
+def test_what_is_no_text_is_not_said_to_hold_the_words(tmp_path):
+    write(tmp_path, "blob.md", b"\x00\x01\xff")
+    with make_engine(tmp_path) as engine:
+        engine.add_texts(["Ada likes tea, not coffee."], ids=["t"])
+        told = engine.forget(["t"]).out_of_reach
+    assert told[0] == "blob.md is no text: look yourself what it holds."
+    assert not any("holds the same words" in line for line in told)

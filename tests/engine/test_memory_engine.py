@@ -38,6 +38,35 @@ def test_open_reads_the_settings_of_the_root_unless_it_is_given_some(tmp_path):
         assert engine.config.sync_on_open is True
 
 
+@pytest.mark.parametrize("kind", [str, Path])
+def test_calling_the_class_opens_as_open_does(tmp_path, kind):
+    write(tmp_path, "memengine.toml", 'embeddings = "none"\n')
+    write(tmp_path, "a.md", "tea")
+    with MemoryEngine(kind(tmp_path)) as engine:
+        assert engine.embedding_name is None
+        assert engine.stats().files == 1
+    with MemoryEngine(
+        kind(tmp_path), MemEngineConfig(sync_on_open=False), read_only=True
+    ) as engine:
+        assert texts(engine.search("tea")) == ["tea"]
+
+
+def test_an_engine_that_cannot_sync_as_it_opens_is_closed(tmp_path, monkeypatch):
+    closed = []
+
+    def refused(_engine):
+        raise StorageError("no")
+
+    def close(engine):
+        closed.append(engine)
+
+    monkeypatch.setattr(MemoryEngine, "sync", refused)
+    monkeypatch.setattr(MemoryEngine, "close", close)
+    with pytest.raises(StorageError, match="no"):
+        MemoryEngine(tmp_path, embeddings=None)
+    assert len(closed) == 1
+
+
 def test_arguments_of_open_come_before_the_settings(tmp_path):
     config = MemEngineConfig(embeddings=None)
     url = f"sqlite:///{tmp_path / 'elsewhere.sqlite'}"

@@ -6,7 +6,7 @@ from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.types import Actor
 from langchain_memengine.workspace.blank_memory import BLANK_MEMORY
 from tests.fakes.embeddings import FakeEmbeddings
-from tests.fakes.engines import make_engine, write
+from tests.fakes.engines import make_engine, texts, write
 
 ALICE, BOB = Actor("alice"), Actor("bob")
 
@@ -36,8 +36,11 @@ def test_a_new_memory_md_pins_nothing_until_somebody_writes_in_it(tmp_path):
     with make_engine(tmp_path) as engine:
         assert engine.recall("x", actor=Actor("ann")).pinned == ""
         assert engine.recall("memory").prompt_fragment() == ""
+        assert engine.search("pinned facts", actor=Actor("ann")).hits == ()
+        assert (engine.stats().files, engine.stats().chunks) == (2, 0)
         write(tmp_path, "MEMORY.md", f"{BLANK_MEMORY}\n- Use UTC.\n")
         assert engine.recall("x").pinned == f"{BLANK_MEMORY}\n- Use UTC.\n"
+        assert texts(engine.search("UTC")) == [f"{BLANK_MEMORY}\n- Use UTC.\n".strip()]
 
 
 def test_pinned_is_capped_at_the_end_of_a_line(tmp_path):

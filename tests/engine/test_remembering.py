@@ -349,6 +349,23 @@ def test_history_of_others_is_closed(engine):
     assert engine.get(mine.id, actor=ALICE) == mine
 
 
+def test_what_was_done_last_is_listed_newest_first_to_who_may_read_it(engine, clock):
+    engine.remember("Tea is at four.", id="tea")
+    clock.pass_days(1)
+    engine.remember("I like milk.", actor=ALICE)
+    clock.pass_days(1)
+    engine.update("tea", text="Tea is at five.")
+    seen = {actor: engine.latest_revisions(actor=actor) for actor in (None, ALICE, BOB)}
+    assert [one.kind for one in seen[None]] == ["update", "add"]  # nobody else's personal memory
+    assert [one.kind for one in seen[ALICE]] == ["update", "add", "add"]
+    assert seen[BOB] == seen[None]
+    assert engine.latest_revisions(limit=1) == seen[None][:1]
+    engine.forget(["tea"])
+    assert engine.latest_revisions() == []
+    with pytest.raises(ConfigurationError, match="limit=-1"):
+        engine.latest_revisions(limit=-1)
+
+
 def test_a_change_that_somebody_else_overtakes_is_made_on_top_of_theirs(engine):
     record = engine.remember("Ann likes tea", id="x")
     keeper, overtaken = engine._records, []

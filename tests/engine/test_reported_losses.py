@@ -71,7 +71,7 @@ def test_one_failing_embedding_call_leaves_no_file_out_and_the_index_dirty(tmp_p
         assert (report.indexed, report.failed, report.pending) == (10, (), 8)
         assert (report.complete, engine.stats().embeddings) == (False, 2)
         assert len(engine.search("tea", 20).hits) == 10
-        assert engine.search("tea").degraded == ("vector: 8 chunks have no embedding yet",)
+        assert engine.search("tea").degraded == ("vector: 8 chunks without an embedding yet",)
         assert [job.kind for job in engine.jobs("ready")] == ["embed"]
         again = engine.sync()
         assert (again.complete, again.embedded, engine.stats().embeddings) == (True, 8, 10)

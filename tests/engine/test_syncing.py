@@ -350,7 +350,7 @@ def test_search_says_that_embeddings_are_missing(tmp_path):
         assert engine.sync().pending == 1
         result = engine.search("tea")
         assert sorted(texts(result)) == ["more tea", "tea"]
-        assert result.degraded == ("vector: 1 chunks have no embedding yet",)
+        assert result.degraded == ("vector: 1 chunk without an embedding yet",)
 
 
 def test_short_answer_never_becomes_a_wrong_vector(tmp_path):
@@ -371,7 +371,7 @@ def test_text_that_means_nothing_to_the_embedder_is_reported_and_not_sent_again(
     with make_engine(tmp_path, embeddings=embeddings) as engine:
         report = engine.sync()
         assert (report.embedded, report.pending) == (0, 0)
-        assert report.degraded[0].startswith("embeddings: 1 texts mean nothing")
+        assert report.degraded[0].startswith("embeddings: 1 text without a meaning")
         sent = len(embeddings.calls)
         assert engine.sync().degraded == ()
         assert len(embeddings.calls) == sent

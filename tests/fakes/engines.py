@@ -31,6 +31,7 @@ def make_engine(
     """Return an engine that has not synced, tries an embedder once and does nothing by itself."""
     given = {
         "stat_interval_seconds": 0,
+        "sync_on_open": False,
         "embedding_attempts": 1,
         "worker": "off",
         "graph_learning": "off",

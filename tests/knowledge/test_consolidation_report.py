@@ -22,14 +22,18 @@ HIDDEN_LINE = (
 MERGED_LINE = "merged record:n1 (record:n2 says the same, similarity 1.00)"
 
 
-def test_a_report_counts_first_and_has_a_line_for_each_entry():
-    report = ConsolidationReport(entries=(HIDDEN, MERGED), private=3, examined=9)
+def test_a_report_counts_first_and_then_tells_each_entry_with_what_undoes_it():
+    report = ConsolidationReport(entries=(HIDDEN, MERGED), private=3, examined=1)
     assert report.counts == {"hidden": 1, "merged": 1, "folded": 0}
-    assert str(report).splitlines() == [
-        "1 hidden, 1 merged, 0 folded, 3 in other users' memories, of 9 examined",
-        HIDDEN_LINE,
-        MERGED_LINE,
+    told = str(report).splitlines()
+    assert told[:2] == [
+        "1 hidden, 1 merged, 0 folded; 1 text examined.",
+        "3 more in other users' memories; their DREAMS.md tells which.",
     ]
+    flat = " ".join(" ".join(told).split())
+    for part in ("hidden Tea at four. b.md:3-4 r1", "merged Deploys happen on Tuesdays."):
+        assert part in flat
+    assert (str(HIDDEN), str(MERGED)) == (HIDDEN_LINE, MERGED_LINE)
 
 
 def test_a_diff_shows_what_searches_lose_and_what_is_pinned():

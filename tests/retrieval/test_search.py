@@ -129,7 +129,7 @@ def test_mmr_takes_memories_whose_owner_has_no_vector_yet():
         engine.add_texts(["my tea"], actor=Actor("anna"))
         found = engine.search("tea", actor=Actor("anna"))
         assert sorted(texts(found)) == ["black tea", "green tea", "my tea"]
-        assert found.degraded == ("vector: 1 chunks have no embedding yet",)
+        assert found.degraded == ("vector: 1 chunk without an embedding yet",)
 
 
 def test_equal_hits_are_chosen_alike_in_whatever_order_they_were_stored():

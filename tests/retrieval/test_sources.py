@@ -15,6 +15,7 @@ from langchain_memengine.retrieval.sources import (
 )
 from langchain_memengine.storage.database import Database
 from langchain_memengine.storage.documents import TableNotes
+from langchain_memengine.workspace.blank_memory import BLANK_MEMORY
 from langchain_memengine.workspace.files import TextFile, UnreadableFileError
 from tests.fakes.clock import START, FixedClock
 from tests.fakes.engines import write
@@ -140,3 +141,9 @@ def test_id_of_a_named_source_tells_name_and_place():
     here, there = Path("/a/docs"), Path("/b/docs")
     ids = {named_source_id(n, p) for n in ("x", "y") for p in (here, there, Path("/a/b/../docs"))}
     assert len(ids) == 4
+
+
+def test_a_memory_md_that_nobody_wrote_in_has_no_chunk():
+    for text in (BLANK_MEMORY, BLANK_MEMORY.replace("\n", "\r\n")):
+        assert pieces("MEMORY.md", text) == []
+    assert len(pieces("MEMORY.md", f"{BLANK_MEMORY}\n- Use UTC.\n")) == 1

@@ -26,5 +26,5 @@ def test_outage_and_hopeless_texts_are_told():
     tally = Tally(hopeless=2, outage=EmbeddingError("it is down"))
     report = tally.report(pending=0)
     assert report.degraded[0] == "embeddings: it is down"
-    assert report.degraded[1].startswith("embeddings: 2 texts mean nothing")
+    assert report.degraded[1].startswith("embeddings: 2 texts without a meaning")
     assert not report.complete

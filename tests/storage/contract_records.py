@@ -144,6 +144,10 @@ class RecordContract:
             assert revisions.of_records(tx, ["a"]) == [new[1], new[0]]
             assert revisions.get(tx, "000001") == new[0]
             assert revisions.known(tx, ["000000", "x"]) == {"000000"}
+            first, *rest = revisions.latest(tx, limit=2)
+            assert [first, *rest, *revisions.latest(tx, before=rest[-1], limit=9)] == sorted(
+                new, key=lambda one: (one.at, one.id), reverse=True
+            )
             assert revisions.forget(tx, ["a"]) == 2
             assert revisions.forget(tx, ["a"]) == 0
             left = revisions.get(tx, "000001")

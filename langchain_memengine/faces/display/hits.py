@@ -12,6 +12,7 @@ from langchain_memengine.answers import (
 )
 from langchain_memengine.faces.display.sheets import Bar, Cell, Sheet, Words, excerpt, place, table
 from langchain_memengine.retrieval.recall import Recalled
+from langchain_memengine.text.counting import counted
 
 ID_DIGITS = 8
 """Digits of a chunk's id that are shown; ``explain`` finds the chunk by them."""
@@ -29,7 +30,7 @@ def search_sheets(result: SearchResult) -> tuple[Sheet, ...]:
         return (Sheet("Nothing was found.", notes=(why,), warnings=result.degraded),)
     title = " · ".join(
         [
-            f"{len(result.hits)} hits" if len(result.hits) > 1 else "1 hit",
+            counted(len(result.hits), "hit"),
             f"ranking {result.hits[0].receipt.ranking}",
             *([f"{result.timings['total']:.1f} ms"] if "total" in result.timings else ()),
             *(["changed files were indexed first"] if result.auto_synced else ()),
@@ -41,7 +42,8 @@ def search_sheets(result: SearchResult) -> tuple[Sheet, ...]:
 def recalled_sheets(recalled: Recalled) -> tuple[Sheet, ...]:
     """Return what goes into a prompt: the pinned text, then the hits."""
     pinned = recalled.pinned.strip()
-    about = f"Pinned: {len(pinned)} characters of MEMORY.md" if pinned else "Nothing is pinned."
+    size = counted(len(pinned), "character")
+    about = f"Pinned: {size} of MEMORY.md" if pinned else "Nothing is pinned."
     row = ((Words(excerpt(pinned)),),) if pinned else ()
     found = f"Recalled: {len(recalled.hits)}" if recalled.hits else "Nothing else was recalled."
     return (

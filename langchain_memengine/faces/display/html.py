@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 from urllib.parse import quote
 
-from langchain_memengine.faces.display.sheets import Bar, Cell, Sheet, Words
+from langchain_memengine.faces.display.sheets import Bar, Cell, Mark, Sheet, Words
 from langchain_memengine.text.printable import clean_line
 
 # Colours are those of the page, or lie half-way between light and dark, so that both will do. The
@@ -23,12 +23,14 @@ _STYLE = (
     ".memengine.memengine td.words{white-space:normal;overflow-wrap:anywhere;"
     "min-width:8em;max-width:34em}"
     ".memengine small{display:block;opacity:.7}"
-    ".memengine .faded{opacity:.55}"
+    ".memengine .faded{opacity:.75}.memengine .faded small{opacity:.9}"
     ".memengine .track{display:inline-block;width:3em;height:.6em;margin-right:.4em;"
     "border-radius:.3em;background:rgba(128,128,128,.25);overflow:hidden}"
     ".memengine .track i{display:block;height:100%}"
     ".memengine .keyword{background:#1f9eb5}.memengine .vector{background:#b35fc4}"
     ".memengine .time{background:#cf8d1d}.memengine .plain{background:#6b8fb5}"
+    '.memengine .mark::before{content:"● "}.memengine .good::before{color:#2f9e44}'
+    ".memengine .poor::before{color:#d97706}.memengine .bad::before{color:#e03131}"
 )
 
 
@@ -73,6 +75,8 @@ def _cell(cell: Cell, root: str | None) -> str:
             percent = round(100 * min(max(cell.share, 0.0), 1.0))
             bar = f'<i class="{cell.colour}" style="width:{percent}%"></i>'
             return f'<td class="bar"><span class="track">{bar}</span>{text(cell.label)}</td>'
+        case Mark():
+            return f'<td class="mark {cell.mood}">{text(cell.word)}</td>'
         case Words():
             aside = f"<small>{text(cell.aside)}</small>" if cell.aside else ""
             return f'<td class="words">{_linked(cell, root)}{aside}</td>'

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from langchain_memengine.faces.display.hits import ID_DIGITS
 from langchain_memengine.faces.display.sheets import (
     Bar,
     Cell,
+    Mark,
     Sheet,
     Words,
     excerpt,
@@ -15,40 +17,44 @@ from langchain_memengine.faces.display.sheets import (
     place,
     table,
 )
+from langchain_memengine.knowledge.experience import RecordedRun
 from langchain_memengine.knowledge.fact_history import FactVersion
 from langchain_memengine.storage.experience_values import Experience
-from langchain_memengine.storage.graph_values import Relation, Subgraph
+from langchain_memengine.storage.graph_values import Entity, Relation, Subgraph
 from langchain_memengine.storage.job_values import Job
 from langchain_memengine.storage.record_values import MemoryRecord, RecordState, Revision
 from langchain_memengine.storage.sessions import Session, SessionRecall
+from langchain_memengine.text.counting import counted
 
 _RECALLED_HITS = 5
 
 
 def jobs_sheet(jobs: Sequence[Job]) -> Sheet:
     """Return jobs without their payloads, which hold memories of any user."""
-    columns = ("num", "kind", "state", "attempts", "owner", "put", "finished", "error")
+    columns = ("num", "kind", "state", "attempts", "owner", "put", "due", "finished", "error")
     rows: list[list[Cell]] = [
         [
             str(job.num),
             job.kind,
-            job.state,
+            Mark(job.state, "bad") if job.state == "dead" else job.state,
             f"{job.attempts} of {job.max_attempts}",
             job.owner,
             moment(job.created_at),
+            moment(job.run_at) if job.state == "ready" else "",
             moment(job.finished_at),
             Words(job.error) if job.error else "",
         ]
         for job in jobs
     ]
-    return table(_counted(jobs, "job"), columns, rows)
+    return table(counted(len(jobs), "job"), columns, rows)
 
 
 def experiences_sheet(experiences: Sequence[Experience]) -> Sheet:
     """Return experiences with how well they went and what they still weigh."""
-    columns = ("kind", "intent", "solution", "success", "weight", "used", "tags", "user")
+    columns = ("learnt", "kind", "intent", "solution", "success", "weight", "used", "tags", "user")
     rows: list[list[Cell]] = [
         [
+            f"{one.created_at:%Y-%m-%d}",
             one.kind,
             Words(one.intent),
             Words(excerpt(json.dumps(one.solution, ensure_ascii=False))),
@@ -60,7 +66,12 @@ def experiences_sheet(experiences: Sequence[Experience]) -> Sheet:
         ]
         for one in experiences
     ]
-    return table(_counted(experiences, "experience"), columns, rows)
+    return table(counted(len(experiences), "experience"), columns, rows)
+
+
+def recorded_run_sheets(run: RecordedRun) -> tuple[Sheet, ...]:
+    """Return what was learnt from one run."""
+    return (experiences_sheet((run.chain, *run.recoveries)),)
 
 
 def records_sheet(records: Sequence[MemoryRecord]) -> Sheet:
@@ -79,16 +90,17 @@ def records_sheet(records: Sequence[MemoryRecord]) -> Sheet:
         ]
         for one in records
     ]
-    return table(_counted(records, "record"), columns, rows)
+    return table(counted(len(records), "record"), columns, rows)
 
 
 def revisions_sheet(revisions: Sequence[Revision]) -> Sheet:
     """Return what was done to records, before and after, with the id that ``undo`` takes."""
+    columns = ("what", "when", "before", "after", "id")
     rows: list[list[Cell]] = [
         [one.kind, moment(one.at), _state(one.before), _state(one.after), one.id]
         for one in revisions
     ]
-    return table(_counted(revisions, "revision"), ("what", "when", "before", "after", "id"), rows)
+    return table(counted(len(revisions), "revision"), columns, rows)
 
 
 def versions_sheet(versions: Sequence[FactVersion]) -> Sheet:
@@ -98,10 +110,11 @@ def versions_sheet(versions: Sequence[FactVersion]) -> Sheet:
             Words(one.fact.text, str(one.fact.metadata.get("evidence", ""))),
             moment(one.fact.created_at),
             moment(one.until) or "still",
+            one.replaced_by or "",
         ]
         for one in versions
     ]
-    return table(_counted(versions, "version"), ("fact", "since", "until"), rows)
+    return table(counted(len(versions), "version"), ("fact", "since", "until", "replaced by"), rows)
 
 
 def sessions_sheet(sessions: Sequence[Session]) -> Sheet:
@@ -116,7 +129,9 @@ def sessions_sheet(sessions: Sequence[Session]) -> Sheet:
         ]
         for one in sessions
     ]
-    return table(_counted(sessions, "session"), ("thread", "sources", "began", "ended", "id"), rows)
+    return table(
+        counted(len(sessions), "session"), ("thread", "sources", "began", "ended", "id"), rows
+    )
 
 
 def recalls_sheet(recalls: Sequence[SessionRecall]) -> Sheet:
@@ -124,7 +139,7 @@ def recalls_sheet(recalls: Sequence[SessionRecall]) -> Sheet:
     rows: list[list[Cell]] = [
         [moment(one.at), Words(one.query), str(len(one.hits)), _places(one)] for one in recalls
     ]
-    return table(_counted(recalls, "query", "queries"), ("at", "query", "hits", "places"), rows)
+    return table(counted(len(recalls), "query", "queries"), ("at", "query", "hits", "places"), rows)
 
 
 def relations_sheet(relations: Sequence[Relation]) -> Sheet:
@@ -142,30 +157,42 @@ def relations_sheet(relations: Sequence[Relation]) -> Sheet:
         ]
         for one in relations
     ]
-    return table(_counted(relations, "relation"), columns, rows)
+    return table(counted(len(relations), "relation"), columns, rows)
+
+
+def entities_sheet(entities: Sequence[Entity]) -> Sheet:
+    """Return entities with their other names."""
+    return _entities(entities, {})
 
 
 def subgraph_sheets(subgraph: Subgraph) -> tuple[Sheet, ...]:
     """Return the entities and relations of a piece of the graph."""
-    rows: list[list[Cell]] = [
-        [Words(one.name, ", ".join(one.aliases)), one.type, str(subgraph.hops.get(one.id, ""))]
-        for one in subgraph.entities
-    ]
     cut = ("There is more than was read: a limit was reached.",) if subgraph.is_cut else ()
-    title = _counted(subgraph.entities, "entity", "entities")
-    entities = table(title, ("entity", "type", "hops"), rows, warnings=cut)
+    entities = _entities(subgraph.entities, subgraph.hops, warnings=cut)
     return entities, relations_sheet(subgraph.relations)
 
 
-def _counted(values: Sequence[object], one: str, several: str = "") -> str:
-    return f"{len(values)} {one if len(values) == 1 else several or f'{one}s'}"
+def _entities(
+    entities: Sequence[Entity], hops: Mapping[str, int], **more: tuple[str, ...]
+) -> Sheet:
+    rows: list[list[Cell]] = [
+        [Words(one.name, ", ".join(one.aliases)), one.type, str(hops.get(one.id, ""))]
+        for one in entities
+    ]
+    title = counted(len(entities), "entity", "entities")
+    return table(title, ("entity", "type", "hops"), rows, **more)
 
 
 def _state(state: RecordState) -> Cell:
-    if state.record is None:
-        return "—"
-    aside = "superseded" if state.superseded_by else ""
-    return Words(excerpt(state.record.text), aside)
+    aside = (
+        "superseded" if state.superseded_by else "",
+        f"hidden behind {state.hiding.kept_id[:ID_DIGITS]}" if state.hiding else "",
+        f"quarantined {state.quarantine.source}" if state.quarantine else "",
+    )
+    told = ", ".join(filter(None, aside))
+    if state.record is not None:
+        return Words(excerpt(state.record.text), told)
+    return Words(told) if told else "—"
 
 
 def _places(recall: SessionRecall) -> Cell:

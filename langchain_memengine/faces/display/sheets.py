@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
@@ -12,8 +12,11 @@ from langchain_memengine.text.printable import body_lines
 Colour = Literal["keyword", "vector", "time", "plain"]
 """What a bar stands for; each has a colour of its own."""
 
+Mood = Literal["good", "poor", "bad"]
+"""How something stands; each has a colour of its own."""
+
 MAX_ROWS = 30
-"""Rows of one table, at most; the table says how many more there are."""
+"""Rows that a look at a value shows, at most."""
 
 _EXCERPT_CHARS = 160
 _URI_CHARS = 32
@@ -49,7 +52,20 @@ class Words:
     path: str = ""
 
 
-Cell = str | Bar | Words
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A word that says how something stands, in a colour.
+
+    Attributes:
+        word: The word.
+        mood: Whether that is good.
+    """
+
+    word: str
+    mood: Mood
+
+
+Cell = str | Bar | Words | Mark
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +97,22 @@ def table(
     Args:
         title: What it shows.
         columns: Names of the columns.
-        rows: Cells, as many as columns; those beyond ``MAX_ROWS`` are only counted.
+        rows: Cells, as many as columns.
         **more: ``notes`` and ``warnings``.
     """
     used = [at for at in range(len(columns)) if any(row[at] != "" for row in rows)]
-    beyond = len(rows) - MAX_ROWS
-    shown = tuple(tuple(row[at] for at in used) for row in rows[:MAX_ROWS])
-    notes = (*more.get("notes", ()), *((f"{beyond} more are not shown.",) if beyond > 0 else ()))
-    return Sheet(title, tuple(columns[at] for at in used), shown, notes, more.get("warnings", ()))
+    shown = tuple(tuple(row[at] for at in used) for row in rows)
+    names = tuple(columns[at] for at in used)
+    return Sheet(title, names, shown, more.get("notes", ()), more.get("warnings", ()))
+
+
+def shortened(sheet: Sheet) -> Sheet:
+    """Return a table with ``MAX_ROWS`` rows at most, which says how many more there are."""
+    beyond = len(sheet.rows) - MAX_ROWS
+    if beyond <= 0:
+        return sheet
+    notes = (*sheet.notes, f"{beyond:,} more are not shown.")
+    return replace(sheet, rows=sheet.rows[:MAX_ROWS], notes=notes)
 
 
 def excerpt(text: str, max_chars: int = _EXCERPT_CHARS) -> str:

@@ -14,20 +14,30 @@ from langchain_memengine.answers import (
     SearchResult,
     Stats,
 )
-from langchain_memengine.conversation.context import CompactionResult
+from langchain_memengine.conversation.context import CompactionResult, MemoryStats
+from langchain_memengine.conversation.flush import FlushResult
+from langchain_memengine.engine.restoring import Restored
 from langchain_memengine.errors import ConfigurationError
-from langchain_memengine.faces.display import hits, lists, reports
+from langchain_memengine.faces.display import hits, lists, reports, upkeep
 from langchain_memengine.faces.display.html import html
 from langchain_memengine.faces.display.plain import plain
-from langchain_memengine.faces.display.sheets import Sheet
+from langchain_memengine.faces.display.sheets import Sheet, shortened
+from langchain_memengine.jobs.reports import JobsReport
 from langchain_memengine.knowledge.consolidation_report import ConsolidationReport
+from langchain_memengine.knowledge.experience import RecordedRun
 from langchain_memengine.knowledge.fact_history import FactVersion
+from langchain_memengine.reports import ExportReport, ForgetReport, ImportReport
+from langchain_memengine.retrieval.diagnosis import DoctorReport
 from langchain_memengine.retrieval.recall import Recalled
-from langchain_memengine.storage.experience_values import Experience
-from langchain_memengine.storage.graph_values import Relation, Subgraph
+from langchain_memengine.storage.auditing import AuditReport
+from langchain_memengine.storage.backup import Contents
+from langchain_memengine.storage.copying import Copied
+from langchain_memengine.storage.experience_values import Experience, ExperienceStats
+from langchain_memengine.storage.graph_values import Entity, GraphCounts, Relation, Subgraph
 from langchain_memengine.storage.job_values import Job
-from langchain_memengine.storage.record_values import MemoryRecord, Revision
+from langchain_memengine.storage.record_values import MemoryRecord, Quarantine, Revision
 from langchain_memengine.storage.sessions import Session, SessionRecall
+from langchain_memengine.workspace.watcher import WatchState
 
 _SINGLE: Mapping[type, Callable[[Any], tuple[Sheet, ...]]] = {
     SearchResult: hits.search_sheets,
@@ -36,9 +46,24 @@ _SINGLE: Mapping[type, Callable[[Any], tuple[Sheet, ...]]] = {
     Hit: hits.hit_sheets,
     IndexReport: reports.index_sheets,
     Stats: reports.stats_sheets,
+    ForgetReport: reports.forget_sheets,
+    ExportReport: reports.export_sheets,
+    ImportReport: reports.import_sheets,
     CompactionResult: reports.compaction_sheets,
+    FlushResult: reports.flush_sheets,
+    MemoryStats: reports.memory_stats_sheets,
     ConsolidationReport: reports.consolidation_sheets,
+    DoctorReport: upkeep.doctor_sheets,
+    AuditReport: upkeep.audit_sheets,
+    JobsReport: upkeep.jobs_report_sheets,
+    Contents: upkeep.backup_sheets,
+    Restored: upkeep.restored_sheets,
+    Copied: upkeep.copied_sheets,
+    WatchState: upkeep.watch_sheets,
+    GraphCounts: upkeep.graph_counts_sheets,
+    ExperienceStats: upkeep.experience_stats_sheets,
     Subgraph: lists.subgraph_sheets,
+    RecordedRun: lists.recorded_run_sheets,
 }
 _LISTED: Mapping[type, Callable[[Sequence[Any]], Sheet]] = {
     Job: lists.jobs_sheet,
@@ -49,6 +74,8 @@ _LISTED: Mapping[type, Callable[[Sequence[Any]], Sheet]] = {
     Session: lists.sessions_sheet,
     SessionRecall: lists.recalls_sheet,
     Relation: lists.relations_sheet,
+    Entity: lists.entities_sheet,
+    Quarantine: upkeep.quarantines_sheet,
 }
 
 
@@ -83,25 +110,32 @@ class Display:
 def show(value: object, *, root: str | Path | None = None) -> Display:
     """Return a value of this package, or a list of such values, as tables to look at.
 
-    A notebook shows single values so by itself; this is for lists, for ``print``, and for links.
+    A notebook and ``print`` show single values so by themselves; this is for lists and for links.
 
     ```python
     show(engine.jobs())
-    print(show(engine.search("tea")))
+    print(show(engine.revisions("nuts")))
     ```
 
     Args:
         value: What an engine returned, or a list of jobs, experiences, records, revisions,
-            versions of facts, relations, sessions, or what a session was shown.
+            versions of facts, relations, entities, what is quarantined, sessions, or what a session
+            was shown.
         root: The memory's folder, as the notebook's page sees it: places of files become links.
 
     Raises:
         ConfigurationError: There is no table for such a value, or the list mixes several kinds.
     """
-    return Display(_sheets(value), None if root is None else str(root))
+    sheets = tuple(map(shortened, sheets_of(value)))
+    return Display(sheets, None if root is None else str(root))
 
 
-def _sheets(value: object) -> tuple[Sheet, ...]:
+def sheets_of(value: object) -> tuple[Sheet, ...]:
+    """Return the tables of a value, or of a list of such values, with all their rows.
+
+    Raises:
+        ConfigurationError: There is no table for such a value, or the list mixes several kinds.
+    """
     if type(value) in _SINGLE:
         return _SINGLE[type(value)](value)
     if type(value) in _LISTED:

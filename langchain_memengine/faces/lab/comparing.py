@@ -10,7 +10,7 @@ from langchain_memengine.answers import (
     SearchResult,
 )
 from langchain_memengine.faces.display.hits import place_of
-from langchain_memengine.faces.display.sheets import Cell, Sheet, Words, excerpt, table
+from langchain_memengine.faces.display.sheets import Cell, Sheet, Words, excerpt, shortened, table
 from langchain_memengine.rankings import RANKINGS, Ranking
 
 YOURS = "yours"
@@ -76,7 +76,7 @@ def comparison_sheet(comparison: Comparison) -> Sheet:
     title = f"Yours finds {found} of {len(hits)}; arrows compare it with {comparison.base}"
     problems = dict.fromkeys(one for all_ in comparison.results.values() for one in all_.degraded)
     sheet = table(title, (YOURS, "memory", *names), rows, warnings=tuple(problems))
-    return replace(sheet, faded=frozenset(range(found, len(hits))))
+    return shortened(replace(sheet, faded=frozenset(range(found, len(hits)))))
 
 
 def _rank(rank: int | None) -> Cell:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from html import escape
 from typing import Any
 
 from langchain_memengine.answers import (
@@ -14,7 +15,7 @@ from langchain_memengine.answers import (
 from langchain_memengine.engine.memory_engine import MemoryEngine
 from langchain_memengine.errors import MemEngineError, MissingDependencyError
 from langchain_memengine.faces.display.hits import place_of
-from langchain_memengine.faces.display.html import html, text
+from langchain_memengine.faces.display.html import html
 from langchain_memengine.faces.display.sheets import Sheet, excerpt
 from langchain_memengine.faces.display.showing import show
 from langchain_memengine.faces.lab.comparing import Comparison, compare, comparison_sheet
@@ -158,7 +159,8 @@ class RankingLab:
             {key: place_of(hit) for key, hit in comparison.hits.items()},
         )
         code = as_code(RANKINGS[self.preset.value], self._settings())
-        self.code.value = f"<code>{text(code)}</code>"
+        # Our own words; the site's Markdown would tear quotes that are escaped out of their place.
+        self.code.value = f"<code>{escape(code, quote=False)}</code>"
         self._found = comparison.hits
         self._offer(self.memory.value)
 

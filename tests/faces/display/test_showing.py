@@ -2,11 +2,13 @@
 
 import dataclasses
 import importlib
+import inspect
 import pkgutil
 import re
 from dataclasses import replace
 from datetime import UTC, datetime
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -14,7 +16,15 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage
 
 import langchain_memengine
-from langchain_memengine import Entity, Experience, MemoryRecord, Relation, show
+from langchain_memengine import (
+    Entity,
+    Experience,
+    ExperienceStore,
+    MemoryEngine,
+    MemoryRecord,
+    Relation,
+    show,
+)
 from langchain_memengine.answers import (
     Explanation,
     FileProblem,
@@ -24,20 +34,40 @@ from langchain_memengine.answers import (
     SearchResult,
     Stats,
 )
-from langchain_memengine.conversation.context import CompactionResult
+from langchain_memengine.conversation.context import CompactionResult, MemoryStats
+from langchain_memengine.conversation.flush import FlushResult
+from langchain_memengine.conversation.sessions import MemorySessions
+from langchain_memengine.engine.restoring import Restored
 from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.faces.display import showing
 from langchain_memengine.faces.display.sheets import MAX_ROWS
+from langchain_memengine.graph.knowledge_graph import KnowledgeGraph
+from langchain_memengine.jobs.reports import JobsReport
 from langchain_memengine.knowledge.consolidation_report import Consolidated, ConsolidationReport
+from langchain_memengine.knowledge.experience import RecordedRun
 from langchain_memengine.knowledge.fact_history import FactVersion
+from langchain_memengine.reports import ExportReport, ForgetReport, ImportReport
+from langchain_memengine.retrieval.diagnosis import Check, DoctorReport
 from langchain_memengine.retrieval.recall import Recalled
 from langchain_memengine.shown import Shown
-from langchain_memengine.storage.graph_values import Subgraph
+from langchain_memengine.storage.auditing import AuditReport, ChunkCount
+from langchain_memengine.storage.backup import Contents
+from langchain_memengine.storage.copying import Copied
+from langchain_memengine.storage.experience_values import ExperienceStats
+from langchain_memengine.storage.graph_values import GraphCounts, Subgraph
 from langchain_memengine.storage.job_values import Job
-from langchain_memengine.storage.record_values import RecordState, Revision
+from langchain_memengine.storage.record_values import (
+    Hiding,
+    Quarantine,
+    RecordCount,
+    RecordState,
+    Revision,
+)
 from langchain_memengine.storage.sessions import Session, SessionRecall
+from langchain_memengine.workspace.watcher import WatchState
 
 NOON = datetime(2026, 5, 19, 12, tzinfo=UTC)
+HARMLESS = "memory.sqlite"
 RECEIPT = Receipt(
     keyword_rank=1, bm25=8.0, vector_rank=2, cosine=0.5, vector_path="exact", context_rank=None,
     fused=0.1, age_days=20.0, decay=0.91, access_count=0, access_bonus=0.0, ranking="balanced",
@@ -70,6 +100,10 @@ def a_job(error):
     )  # fmt: skip
 
 
+def an_experience(text):
+    return Experience("e", "tool_chain", text, {"run": text}, 0.5, (text,), text, text, NOON)
+
+
 def every_value(text):
     """Return one of each value that is shown, with a text wherever a stranger may write one."""
     hit = a_hit(text, text, origin="user", trust="untrusted")
@@ -90,6 +124,7 @@ def every_value(text):
             degraded=(text,),
         ),
         Stats(1, 2, 3, text, 4),
+        RecordedRun(an_experience(text), (an_experience(text),)),
         CompactionResult((HumanMessage(text),), text, (message,), 9, 5, over_limit=True, note=text),
         ConsolidationReport(
             (Consolidated("hidden", text, text, "", text, text, text, text, 1.0, 0.9, "v"),),
@@ -98,13 +133,34 @@ def every_value(text):
         ),
         Subgraph((entity,), (relation,), {entity.id: 0}, is_cut=True),
         a_job(text),
-        Experience("e", "tool_chain", text, {"run": text}, 0.5, (text,), text, text, NOON),
+        an_experience(text),
         record,
         Revision("v", "update", "r1", NOON, None, state, state),
         FactVersion(record, NOON),
         Session("1", text, text, (text,), NOON),
         SessionRecall(text, None, (shown_to,), NOON),
         relation,
+        entity,
+        Quarantine(text, text, text, NOON),
+        ForgetReport({text: 2}, (text,)),
+        ExportReport({text: 2}, {text: 1}),
+        ImportReport({text: 2}, {}, {text: 1}),
+        FlushResult((HumanMessage(text),), (message,), text, 9, 5, note=text),
+        MemoryStats(2, 9, {"person": 9}, 0, 40, 0.05),
+        DoctorReport((Check(text, "warning", text, text),)),
+        AuditReport(
+            (RecordCount("personal", text, "user", "trusted", 1, NOON, NOON),),
+            (ChunkCount("user", "trusted", 1),),
+            (Quarantine(text, text, text, NOON),),
+            {"records": 1},
+        ),
+        JobsReport(1, 2, 3, 4),
+        Contents(Path(HARMLESS), 4096, 1, 2),
+        Restored(Path(HARMLESS), Path(HARMLESS), 1),
+        Copied({"chunks": 2}, ("default",), ("database_url",)),
+        WatchState(dirty=True, syncing=False, last_sync_at=NOON, watched_files=3, watching=True),
+        GraphCounts(1, 1, 2),
+        ExperienceStats(2, {"tool_chain": 2}, 1, 0.5, 1.0),
     ]
 
 
@@ -226,8 +282,10 @@ def test_an_explanation_shows_the_reason_and_the_hit_at_its_own_rank():
         "Not among the hits, rank 9",
         "It ranks 9, and only the best 6 were asked for.",
     ]
-    assert re.search(r"^ ?9 ", told, re.MULTILINE)
-    assert "  8.00 #1  " in told  # without a bar: there is no best one to measure it by
+    assert re.search(r"^ # +9$", told, re.MULTILINE)
+    assert re.search(
+        r"^ keyword +8.00 #1$", told, re.MULTILINE
+    )  # without a bar: there is no best one to measure it by
     assert printed(Explanation("0123456789", False, "No word.")).splitlines() == [
         "Not found", "No word.", "chunk 01234567",
     ]  # fmt: skip
@@ -263,12 +321,12 @@ def test_a_compaction_shows_what_went_and_what_stayed():
 def test_a_sync_shows_counts_and_what_was_left_out():
     report = IndexReport(indexed=3, chunks=8, skipped=(FileProblem("a.md", "binary"),))
     told = printed(report)
-    assert re.search(r"indexed +3\n", told)
-    assert "Left out: 1" in told
+    assert re.search(r"indexed +3 files, 8 chunks\n", told)
+    assert "Left out: 1 file" in told
     assert re.search(r"skipped +a\.md +binary", told)
     assert "Left out" not in printed(IndexReport())
     odd = printed(IndexReport(suspicious=(FileProblem("b.md", "It gives instructions."),)))
-    assert "Indexed, and not trusted: 1" in odd
+    assert "Indexed, and not trusted: 1 file" in odd
     assert re.search(r"b\.md +It gives instructions\.", odd)
     assert printed(IndexReport(dry_run=True)).startswith("What a sync would do")
 
@@ -356,3 +414,157 @@ def test_no_memory_gets_out_of_its_text(text):
         assert page.count("</style>") == 1
         assert "url(" not in page[: page.index("</style>")]
         assert not set(printed(value)) & set("\x1b\x07\x9b\x9c\r\u202e\0")
+
+
+def dataclasses_of_the_package():
+    """Return every dataclass of the package by its name."""
+    modules = (
+        importlib.import_module(module.name)
+        for module in pkgutil.walk_packages(
+            langchain_memengine.__path__, f"{langchain_memengine.__name__}."
+        )
+        if not module.name.rpartition(".")[2].startswith("__")
+    )
+    return {
+        name: kind
+        for module in modules
+        for name, kind in vars(module).items()
+        if dataclasses.is_dataclass(kind) and kind.__module__ == module.__name__
+    }
+
+
+def answers_of(*kinds):
+    """Return the names of the classes that public calls of these are annotated to return."""
+    members = (
+        getattr(member, "fget", member)
+        for kind in kinds
+        for name, member in inspect.getmembers(kind)
+        if not name.startswith("_")
+    )
+    annotations = (getattr(one, "__annotations__", {}).get("return", "") for one in members)
+    return {name for one in annotations for name in re.findall(r"\w+", str(one))}
+
+
+def test_every_answer_of_a_public_call_is_printed_in_words_and_its_repr_stays_exact():
+    known = dataclasses_of_the_package()
+    asked = (MemoryEngine, MemorySessions, ExperienceStore, KnowledgeGraph)
+    answers = {known[name] for name in answers_of(*asked) & set(known)}
+    assert {ForgetReport, Explanation, FactVersion, DoctorReport, Session, Relation} <= answers
+    dumb = {kind.__name__ for kind in answers if kind.__str__ is object.__str__}
+    # One is a picture, the others are what one part of the engine hands to the next.
+    assert dumb == {"GraphPicture", "Evidence", "Told", "NewDocument", "NameMerge"}
+    assert repr(ForgetReport({"records": 1})) == (
+        "ForgetReport(removed={'records': 1}, out_of_reach=())"
+    )
+
+
+def test_what_was_forgotten_is_printed_with_where_else_it_may_be():
+    report = ForgetReport({"records": 1, "recorded queries": 2}, ("Backups.", "Git."))
+    assert [" ".join(line.split()) for line in str(report).splitlines() if line] == [
+        "Forgotten:", "records 1", "recorded queries 2", "Out of reach:", "Backups.", "Git.",
+    ]  # fmt: skip
+    assert str(ForgetReport()) == "There was nothing to forget."
+
+
+def test_exports_and_imports_are_printed_as_counts_and_reasons():
+    told = str(ExportReport({"records": 1, "notes": 2}, {"quarantined records": 1}))
+    assert told == "Exported: 1 record, 2 notes.\nLeft out: 1 quarantined record."
+    left_out, lines = {"blank": 1, "too long": 7}, {"too long": (2, 3, 5, 8, 13, 21, 34)}
+    told = str(ImportReport({"records": 3}, {}, left_out, lines))
+    assert [" ".join(line.split()) for line in told.splitlines()] == [
+        "What the import did",
+        "imported 3 records",
+        "unchanged nothing",
+        "skipped 1: blank",
+        "skipped 7: too long (line 2, 3, 5, 8, 13 and 2 more)",
+    ]
+
+
+def test_one_fact_is_printed_a_line_for_each_thing_that_is_known_of_it(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    version = FactVersion(a_record("Ann lives in a house by the sea in Rome."), NOON, "r2")
+    lines = [" ".join(line.split()) for line in str(version).splitlines()]
+    assert lines[0] == "1 version"
+    assert "since 2026-05-19 12:00" in lines
+    assert "until 2026-05-19 12:00" in lines
+    assert "replaced by r2" in lines
+
+
+def test_checks_are_counted_and_each_says_what_a_repair_would_do():
+    report = DoctorReport(
+        (
+            Check("rows", "warning", "1 vector of no text", "remove them"),
+            Check("disk", "failed", "0 MiB free"),
+            Check("lock", "ok", "free", repaired=True),
+        )
+    )
+    told = str(report)
+    flat = " ".join(told.split())
+    assert told.startswith("1 check failed, 1 warning.\n")
+    assert "rows warning 1 vector of no text → remove them" in flat
+    assert "lock ok, repaired free" in flat
+    page = report._repr_html_()
+    assert '<td class="mark bad">failed</td>' in page
+    assert str(DoctorReport(())) == "Nothing failed."
+
+
+def test_an_audit_shows_who_wrote_what_and_what_is_set_aside():
+    count = RecordCount("personal", "ann", "user", "trusted", 2, NOON, NOON)
+    aside = Quarantine("web/*", "a joke", "", NOON)
+    told = str(AuditReport((count,), (ChunkCount("file", "unverified", 7),), (aside,),
+                           {"records": 1, "chunks": 2}))  # fmt: skip
+    flat = " ".join(told.split())
+    assert "personal ann user trusted 2026-05-19 2026-05-19 2" in flat
+    assert "file unverified 7" in flat
+    assert "1 source quarantined" in flat
+    assert "web/* 2026-05-19 12:00 memengine a joke" in flat
+    assert told.endswith("Secrets were taken out of 1 record, 2 chunks.")
+    assert str(AuditReport()) == "There are no records."
+
+
+def test_sizes_and_counts_are_printed_as_sentences():
+    assert str(JobsReport(1, 2, 3, 4)) == "1 job done, 2 attempts failed, 3 given up, 4 left."
+    assert str(GraphCounts(1, 1, 2)) == "1 entity, 1 relation, from 2 memories."
+    assert str(MemoryStats(2, 900, {}, 1000, 0, 0.9)) == (
+        "2 messages, 900 tokens of 1,000: 90% of the limit"
+    )
+    assert str(Contents(Path("b.sqlite"), 4096, 1, 2)).splitlines()[0] == (
+        "Backup b.sqlite: 1 chunk, 4,096 bytes."
+    )
+    told = str(Restored(Path("memory.sqlite"), None, 2)).splitlines()
+    assert told == [
+        "memory.sqlite is the backup now: 2 chunks.",
+        "Markdown files are as they were.",
+    ]
+    flat = " ".join(str(Stats(1, 2, 1, "local", 4, jobs_dead=1)).split())
+    assert flat == (
+        "The store files 1 chunks 2 embeddings 1 of 2 chunks model local changes 4 "
+        "jobs 0 ready, 0 running, 1 dead"
+    )
+
+
+def test_a_hidden_chunk_is_told_of_by_what_it_is_hidden_behind():
+    after = RecordState(hiding=Hiding("0123456789", NOON))
+    told = str(Revision("v1", "hide", "c1", NOON, None, RecordState(), after))
+    assert re.search(r"hide +2026-05-19 12:00 +— +hidden behind 01234567 +v1", told)
+
+
+def test_long_words_of_a_sentence_are_not_broken(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    path = Path("/srv/memories/of/everybody/in/one/place/backup.sqlite")
+    lines = str(Contents(path, 4096, 1, 2)).splitlines()
+    assert any(str(path) in line for line in lines)
+    assert all(len(line) <= 40 or str(path) in line for line in lines)
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
+def test_no_id_is_cut_where_the_terminal_is_narrow(monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    ids = [f"000000-{number:020d}" for number in range(2)]
+    state = RecordState(a_record("Ann lives in a house by the sea."))
+    told = str(show([Revision(one, "quarantine", "r1", NOON, None, state, state) for one in ids]))
+    assert max(map(len, told.splitlines())) <= width
+    words = told.split()
+    assert [word for word in words if word.startswith("000000-")] == ids
+    assert words.count("quarantine") == 2
+    assert " ".join(words).count("2026-05-19 12:00") == 2

@@ -63,7 +63,7 @@ def test_a_smaller_k_leaves_out_and_the_table_follows(engine):
     assert lab.table.value != before
     assert lab.ranking.k == 1
     assert len(lab.comparison.results[YOURS].hits) == 1
-    assert "&quot;k&quot;: 1" in lab.code.value
+    assert '"k": 1' in lab.code.value
 
 
 def test_a_knob_moves_ranks_and_arrows_say_how_far():
