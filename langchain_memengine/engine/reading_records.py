@@ -126,10 +126,9 @@ class ReadingRecords(GraphWork):
             actor: Who asks; others than admins see those of records they may read.
 
         Raises:
-            ConfigurationError: The limit is negative.
+            ConfigurationError: ``limit`` is no whole number from 0 on.
         """
-        if limit < 0:
-            raise ConfigurationError(f"limit={limit} must not be negative.")
+        limit = whole("limit", limit)
         actor = actor or self.actor
         found: list[Revision] = []
         before: Revision | None = None
