@@ -51,7 +51,7 @@ class Experience(Shown):
 
 
 @dataclass(frozen=True, slots=True)
-class ExperienceImport:
+class ExperienceImport(Shown):
     """What an import of experiences did, each counted once.
 
     Attributes:

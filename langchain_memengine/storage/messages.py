@@ -110,45 +110,36 @@ def in_archive(
     found = {
         row.key: StoredMessage(row.owner, row.thread_id, row.message_id, row.body) for row in rows
     }
-    links = [
-        link
-        for batch in batches(list(found))
-        for link in tx.connection.execute(
-            select(
-                archived_messages.c.num,
-                archived_messages.c.commit_id,
-                archived_messages.c.message_key,
-            ).where(
-                archived_messages.c.store_id == tx.store_id,
-                archived_messages.c.message_key.in_(batch),
-            )
-        )
-    ]
-    return [(commit_id, found[key]) for _, commit_id, key in sorted(links)]
+    links = _archivings(tx, archived_messages.c.message_key, found)
+    return [(commit_id, found[key]) for commit_id, key in links]
 
 
 def of_commits(tx: Transaction, commit_ids: Collection[str]) -> dict[str, list[tuple[str, str]]]:
     """Return (key, body) of the messages that memory commits archived, in order, by commit."""
-    links = [
-        link
-        for batch in batches(sorted(commit_ids))
-        for link in tx.connection.execute(
-            select(
-                archived_messages.c.num,
-                archived_messages.c.commit_id,
-                archived_messages.c.message_key,
-            ).where(
-                archived_messages.c.store_id == tx.store_id,
-                archived_messages.c.commit_id.in_(batch),
-            )
-        )
-    ]
-    bodies = _bodies(tx, list({key for _, _, key in links}))
+    links = _archivings(tx, archived_messages.c.commit_id, commit_ids)
+    bodies = _bodies(tx, list({key for _, key in links}))
     found: dict[str, list[tuple[str, str]]] = {}
-    for _, commit_id, key in sorted(links):
+    for commit_id, key in links:
         if key in bodies:
             found.setdefault(commit_id, []).append((key, bodies[key]))
     return found
+
+
+def _archivings(
+    tx: Transaction, column: ColumnElement[str], wanted: Collection[str]
+) -> list[tuple[str, str]]:
+    """Return (commit, key) of archived messages of which a column has these values, in order."""
+    archived = archived_messages.c
+    links = [
+        link
+        for batch in batches(sorted(wanted))
+        for link in tx.connection.execute(
+            select(archived.num, archived.commit_id, archived.message_key).where(
+                archived.store_id == tx.store_id, column.in_(batch)
+            )
+        )
+    ]
+    return [(commit_id, key) for _, commit_id, key in sorted(links)]
 
 
 def add_to_history(tx: Transaction, new: Sequence[StoredMessage], *, now: datetime) -> None:

@@ -18,7 +18,7 @@ PLACE = {"partitions": ("shared",), "now": START}
 
 @pytest.mark.parametrize("name", ["k", "max_chars", "max_tokens", "graph_hops"])
 def test_a_negative_number_is_named(name):
-    with pytest.raises(ConfigurationError, match=f"{name}=-1 must not be negative"):
+    with pytest.raises(ConfigurationError, match=f"{name}=-1 must be a whole number from 0 to "):
         query(**{name: -1})
 
 

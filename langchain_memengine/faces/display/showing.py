@@ -32,7 +32,11 @@ from langchain_memengine.retrieval.recall import Recalled
 from langchain_memengine.storage.auditing import AuditReport
 from langchain_memengine.storage.backup import Contents
 from langchain_memengine.storage.copying import Copied
-from langchain_memengine.storage.experience_values import Experience, ExperienceStats
+from langchain_memengine.storage.experience_values import (
+    Experience,
+    ExperienceImport,
+    ExperienceStats,
+)
 from langchain_memengine.storage.graph_values import Entity, GraphCounts, Relation, Subgraph
 from langchain_memengine.storage.job_values import Job
 from langchain_memengine.storage.record_values import MemoryRecord, Quarantine, Revision
@@ -62,6 +66,7 @@ _SINGLE: Mapping[type, Callable[[Any], tuple[Sheet, ...]]] = {
     WatchState: upkeep.watch_sheets,
     GraphCounts: upkeep.graph_counts_sheets,
     ExperienceStats: upkeep.experience_stats_sheets,
+    ExperienceImport: upkeep.experience_import_sheets,
     Subgraph: lists.subgraph_sheets,
     RecordedRun: lists.recorded_run_sheets,
 }

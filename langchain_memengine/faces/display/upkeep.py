@@ -11,7 +11,7 @@ from langchain_memengine.retrieval.diagnosis import Check, DoctorReport, Status
 from langchain_memengine.storage.auditing import AuditReport
 from langchain_memengine.storage.backup import Contents
 from langchain_memengine.storage.copying import Copied
-from langchain_memengine.storage.experience_values import ExperienceStats
+from langchain_memengine.storage.experience_values import ExperienceImport, ExperienceStats
 from langchain_memengine.storage.graph_values import GraphCounts
 from langchain_memengine.storage.record_values import Quarantine
 from langchain_memengine.text.counting import counted, counted_kinds
@@ -142,6 +142,16 @@ def experience_stats_sheets(stats: ExperienceStats) -> tuple[Sheet, ...]:
             ("average success", f"{stats.average_success:.2f}"),
         ]
     return (table(counted(stats.total, "experience"), ("", ""), rows),)
+
+
+def experience_import_sheets(report: ExperienceImport) -> tuple[Sheet, ...]:
+    """Return what an import of experiences did."""
+    rows = [
+        ("added", f"{report.added:,}"),
+        ("updated", f"{report.updated:,}"),
+        ("kept as they were", f"{report.kept:,}"),
+    ]
+    return (table("Experiences imported", ("", ""), rows),)
 
 
 def _check(check: Check) -> list[Cell]:

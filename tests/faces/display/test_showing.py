@@ -53,7 +53,7 @@ from langchain_memengine.shown import Shown
 from langchain_memengine.storage.auditing import AuditReport, ChunkCount
 from langchain_memengine.storage.backup import Contents
 from langchain_memengine.storage.copying import Copied
-from langchain_memengine.storage.experience_values import ExperienceStats
+from langchain_memengine.storage.experience_values import ExperienceImport, ExperienceStats
 from langchain_memengine.storage.graph_values import GraphCounts, Subgraph
 from langchain_memengine.storage.job_values import Job
 from langchain_memengine.storage.record_values import (
@@ -161,6 +161,7 @@ def every_value(text):
         WatchState(dirty=True, syncing=False, last_sync_at=NOON, watched_files=3, watching=True),
         GraphCounts(1, 1, 2),
         ExperienceStats(2, {"tool_chain": 2}, 1, 0.5, 1.0),
+        ExperienceImport(1, 2, 3),
     ]
 
 
@@ -471,7 +472,7 @@ def test_exports_and_imports_are_printed_as_counts_and_reasons():
     assert told == "Exported: 1 record, 2 notes.\nLeft out: 1 quarantined record."
     left_out, lines = {"blank": 1, "too long": 7}, {"too long": (2, 3, 5, 8, 13, 21, 34)}
     told = str(ImportReport({"records": 3}, {}, left_out, lines))
-    assert [" ".join(line.split()) for line in told.splitlines()] == [
+    assert [" ".join(line.split()) for line in told.splitlines() if line] == [
         "What the import did",
         "imported 3 records",
         "unchanged nothing",
