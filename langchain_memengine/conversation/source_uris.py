@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from langchain_memengine.text.uris import message_uri, uri_part
+from langchain_memengine.text.uris import is_of_message, message_uri, uri_part
 
 
 def message_source(thread_id: str, message_id: str, commit_id: str) -> str:
@@ -36,4 +36,4 @@ def learnt_prefix(thread_id: str) -> str:
 def summarised_by(source: str) -> str | None:
     """Return the commit whose summary a source URI is of; ``None`` for everything else."""
     thread, _, commit_id = source.partition("/(summary)#")
-    return commit_id if commit_id and thread.startswith("message:") else None
+    return commit_id if commit_id and is_of_message(thread) else None

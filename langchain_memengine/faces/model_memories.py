@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 
@@ -10,6 +9,7 @@ from langchain_memengine.engine.forgetting import BEYOND
 from langchain_memengine.engine.memory_engine import MemoryEngine
 from langchain_memengine.retrieval.documents import document_id
 from langchain_memengine.retrieval.record_chunks import record_id
+from langchain_memengine.text.digests import digest
 from langchain_memengine.types import (
     Actor,
     Scope,
@@ -53,8 +53,7 @@ def save(
 
 
 def _id_of(*parts: str) -> str:
-    told = json.dumps(parts)
-    return hashlib.sha256(told.encode()).hexdigest()[:_ID_CHARS]
+    return digest(json.dumps(parts))[:_ID_CHARS]
 
 
 def forget(engine: MemoryEngine, named: str, actor: Actor) -> str:

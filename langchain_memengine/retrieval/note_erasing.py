@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -63,29 +63,21 @@ def owner_of_note(name: str) -> str:
 
 def notes_of(notes: Notes, owners: Collection[str] | None) -> list[str]:
     """Return the names of all notes of these owners, transcripts too; ``None`` is everybody's."""
-    names = [*notes.names(), *notes.transcripts()]
-    return [name for name in names if owners is None or owner_of_note(name) in owners]
+    return _owned([*notes.names(), *notes.transcripts()], owners)
 
 
 def transcripts_before(notes: Notes, moment: datetime, owners: Collection[str] | None) -> list[str]:
     """Return the names of the transcripts of these owners that were written before a time."""
     last = f"{moment.astimezone(UTC):%Y-%m-%d-%H%M%S}"
-    return [
-        name
-        for name in notes.transcripts()
-        if name.rpartition("/")[2] < last and (owners is None or owner_of_note(name) in owners)
-    ]
+    names = _owned(notes.transcripts(), owners)
+    return [name for name in names if name.rpartition("/")[2] < last]
 
 
 def transcripts_of(notes: Notes, thread_id: str, owners: Collection[str] | None) -> list[str]:
     """Return the names of a conversation's transcripts within reach."""
     place = f"{ARCHIVE_DIR}/{slug(thread_id)}"
-    return [
-        name
-        for name in notes.transcripts()
-        if name.rpartition("/")[0].endswith(place)
-        and (owners is None or owner_of_note(name) in owners)
-    ]
+    names = _owned(notes.transcripts(), owners)
+    return [name for name in names if name.rpartition("/")[0].endswith(place)]
 
 
 def remove_notes(notes: Notes, names: Collection[str]) -> Erased:
@@ -111,9 +103,9 @@ def rewrite_transcripts(
         StorageError: One cannot be written.
     """
     changed, removed = [], []
-    for name in notes.transcripts():
+    for name in _owned(notes.transcripts(), owners):
         text = texts.get(name.rpartition("-")[2])
-        if text is None or (owners is not None and owner_of_note(name) not in owners):
+        if text is None:
             continue
         if text:
             notes.update(name, _made(text))
@@ -156,6 +148,10 @@ def erase_notes(
         else:
             left.append(name)
     return Erased(changed=tuple(changed), left=tuple(left), unread=tuple(unread))
+
+
+def _owned(names: Iterable[str], owners: Collection[str] | None) -> list[str]:
+    return [name for name in names if owners is None or owner_of_note(name) in owners]
 
 
 def _made(text: str) -> Callable[[str], str]:

@@ -32,7 +32,8 @@ _ROUNDING = 1e-5
 """More than single precision can be wrong by, here and in an exact product."""
 
 _BATCH = 4096
-"""Vectors that are quantized at a time: the work needs several times their memory."""
+"""Vectors that are quantized, or read as single precision, at a time: the work needs several times
+their memory."""
 
 
 class Codes(NamedTuple):
@@ -109,8 +110,9 @@ class QuantizedVectors:
         """
         held = self._held()
         slots = None if among is None else among.nonzero()[0]
-        if not len(held.codes if slots is None else slots):
-            return np.zeros(0, np.int64)
+        count = len(held.codes if slots is None else slots)
+        if count <= k:
+            return np.arange(count) if slots is None else slots
         if slots is not None and len(slots) <= _FEW * len(held.codes):
             possible = slots[_best(*_products(held.of(slots), query), k)]
         else:
@@ -120,7 +122,7 @@ class QuantizedVectors:
             else:
                 possible = slots[_best(products[slots], margins[slots], k)]
         # Most of what is left is there because the query was quantized, too.
-        return possible[_best(*_closer_products(held.of(possible), query), k)]
+        return possible[_best(*_closer_products(held, possible, query), k)]
 
     def _held(self) -> Codes:
         return Codes(self._codes.values, self._scales.values, self._errors.values)
@@ -137,11 +139,16 @@ def _products(held: Codes, query: FloatArray) -> Bounded:
     return dots * (held.scales * asked.scales), margins
 
 
-def _closer_products(held: Codes, query: FloatArray) -> Bounded:
-    """Return dot products of quantized vectors with the query itself, and their margins."""
-    dots = np.vecdot(held.codes.astype(np.float32), query)
-    margins = held.errors * np.float32(np.linalg.norm(query)) + np.float32(_ROUNDING)
-    return dots * held.scales, margins
+def _closer_products(held: Codes, slots: Ints, query: FloatArray) -> Bounded:
+    """Return dot products of some quantized vectors with the query itself, and their margins."""
+    products = np.empty(len(slots), np.float32)
+    # Vectors that are much alike are all left: they must not be read at once.
+    for start in range(0, len(slots), _BATCH):
+        some = held.of(slots[start : start + _BATCH])
+        dots = np.vecdot(some.codes.astype(np.float32), query)
+        products[start : start + _BATCH] = dots * some.scales
+    margins = held.errors[slots] * np.float32(np.linalg.norm(query)) + np.float32(_ROUNDING)
+    return products, margins
 
 
 def _best(products: FloatArray, margins: FloatArray, k: int) -> Ints:

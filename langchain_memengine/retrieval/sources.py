@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from datetime import UTC, datetime, time
 from pathlib import Path
@@ -12,6 +11,7 @@ from langchain_memengine.config import MemEngineConfig
 from langchain_memengine.storage import documents
 from langchain_memengine.storage.database import Database
 from langchain_memengine.text.chunking import chunk_markdown
+from langchain_memengine.text.digests import digest
 from langchain_memengine.text.markdown import (
     document_date,
     entry_time,
@@ -119,8 +119,7 @@ class NotesSource:
 
 def named_source_id(name: str, folder: Path) -> str:
     """Return the workspace id of a further folder: its name and where it is on this machine."""
-    place = hashlib.sha256(str(folder.resolve()).encode("utf-8", "surrogateescape")).hexdigest()
-    return f"{name}-{place[:12]}"
+    return f"{name}-{digest(str(folder.resolve()))[:12]}"
 
 
 def source_uri(workspace_id: str, path: str) -> str:

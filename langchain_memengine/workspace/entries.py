@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from datetime import UTC, date, datetime, timedelta
 
 from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.text.comments import escaped_comments
+from langchain_memengine.text.digests import digest
 from langchain_memengine.types import Fact
 from langchain_memengine.workspace.files import UnreadableFileError
 from langchain_memengine.workspace.layout import (
@@ -147,7 +147,7 @@ def append_digest(
 
 def fact_hash(text: str) -> str:
     """Return the sha256 under which ``MEMORY.md`` knows a fact, hexadecimal."""
-    return hashlib.sha256(_one_line(text).encode("utf-8", "backslashreplace")).hexdigest()
+    return digest(_one_line(text))
 
 
 def new_lines(facts: Sequence[Fact], pinned: str) -> list[str]:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from langchain_memengine.retrieval import quantized
-from langchain_memengine.retrieval.quantized import QuantizedVectors, quantize
+from langchain_memengine.retrieval.quantized import Codes, QuantizedVectors, quantize
 
 
 def unit(vectors):
@@ -73,6 +73,31 @@ def test_the_codes_of_few_are_picked_out_and_of_many_read_in_order(monkeypatch, 
     found = held(random_units(1, 100, 16)).may_be_nearest(random_units(2, 1, 16)[0], 5, mask)
     assert set(found.tolist()) <= set(np.flatnonzero(mask).tolist())
     assert (lengths, len(found) >= min(5, allowed)) == (read, True)
+
+
+def test_what_cannot_be_told_apart_is_picked_out_a_batch_at_a_time(monkeypatch):
+    picked = []
+
+    def telling(codes, slots):
+        picked.append(len(slots))
+        return of(codes, slots)
+
+    of = Codes.of
+    monkeypatch.setattr(Codes, "of", telling)
+    monkeypatch.setattr(quantized, "_BATCH", 7)
+    same = np.repeat(random_units(6, 1, 8), 20, axis=0)
+    assert held(same).may_be_nearest(same[0], 5).tolist() == list(range(20))
+    assert picked == [7, 7, 6]
+
+
+@pytest.mark.parametrize("mask", [None, np.arange(20) % 2 == 0])
+def test_where_as_many_are_wanted_as_there_are_nothing_is_estimated(monkeypatch, mask):
+    some = held(random_units(7, 20, 8))
+    monkeypatch.setattr(numkong, "dot", None)
+    monkeypatch.setattr(Codes, "of", None)
+    slots = np.arange(20) if mask is None else np.flatnonzero(mask)
+    query = random_units(8, 1, 8)[0]
+    assert some.may_be_nearest(query, len(slots), mask).tolist() == slots.tolist()
 
 
 def test_more_vectors_than_are_quantized_at_a_time_are_the_same(monkeypatch):
