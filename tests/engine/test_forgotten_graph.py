@@ -56,7 +56,7 @@ def test_what_it_read_of_a_conversation_goes_with_that(engine, actor, what):
     assert known(engine) == left
 
 
-# Quoted, 30 Chinese letters are 270 characters: more than an id of evidence has, and a key may have.
+# Quoted, 30 Chinese letters are 270 characters: more than the graph keeps, and than a key may have.
 @pytest.mark.parametrize("thread", ["谈" * 30, "a" * 200, "a" * 300, "a b" * 100])
 def test_what_it_read_of_a_conversation_with_a_long_id_goes_with_that(engine, thread):
     said = HumanMessage(f"Ann has the {WORD}.", id="b7d2f0a4-0000-4000-8000-00000000000" + "1" * 30)
