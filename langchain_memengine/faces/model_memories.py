@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 
 from langchain_memengine.engine.forgetting import BEYOND
 from langchain_memengine.engine.memory_engine import MemoryEngine
 from langchain_memengine.retrieval.documents import document_id
 from langchain_memengine.retrieval.record_chunks import record_id
+from langchain_memengine.text.digests import digest
 from langchain_memengine.types import (
     Actor,
     Scope,
@@ -44,17 +43,12 @@ def save(
     (saved,) = engine.add_texts(
         [text],
         [of_thread],
-        ids=[_id_of(actor.user_id, thread_id or "", text)],
+        ids=[digest(actor.user_id, thread_id or "", text)[:_ID_CHARS]],
         scope=scope,
         origin="assistant",
         actor=actor,
     )
     return saved
-
-
-def _id_of(*parts: str) -> str:
-    told = json.dumps(parts)
-    return hashlib.sha256(told.encode()).hexdigest()[:_ID_CHARS]
 
 
 def forget(engine: MemoryEngine, named: str, actor: Actor) -> str:
