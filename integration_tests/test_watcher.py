@@ -368,4 +368,4 @@ def test_the_command_prints_a_line_a_sync_and_ends_with_ctrl_c(tmp_path):
 def test_what_the_page_shows_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     run("docs/sync.md")
-    assert capsys.readouterr().out.startswith("WatchState(dirty=")
+    assert capsys.readouterr().out.startswith("Files\n\n watching ")

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 
-from langchain_memengine.conversation.source_uris import thread_source
 from langchain_memengine.retrieval.filters import source_condition
 from langchain_memengine.storage.chunk_values import SHARED_PARTITION, partition_key
 from langchain_memengine.storage.doomed_values import DoomedMessage, Selection
-from langchain_memengine.text.uris import message_uri
+from langchain_memengine.storage.graph_schema import REFERENCE_PART_CHARS
+from langchain_memengine.text.uris import MAX_PART_CHARS, message_uri
+
+_PART_CHARS = (MAX_PART_CHARS, REFERENCE_PART_CHARS)  # the graph keeps long URIs shortened
 
 
 def evidence_condition(wanted: Selection, gone: Sequence[DoomedMessage]) -> Callable[[str], bool]:
@@ -17,14 +19,19 @@ def evidence_condition(wanted: Selection, gone: Sequence[DoomedMessage]) -> Call
     Memories that are stored are left to the graph itself, which follows them. But it may have read
     a conversation that nothing archived, and been told what no memory tells.
     """
-    named = {message_uri(one.thread_id, one.message_id) for one in gone}
-    pattern = "*" if wanted.owner is not None else wanted.source or ""
-    if wanted.thread_id is not None:
-        pattern = thread_source(wanted.thread_id) + "*"
-    is_wanted = source_condition(pattern)
+    named = {
+        message_uri(one.thread_id, one.message_id, part_chars=chars)
+        for one in gone
+        for chars in _PART_CHARS
+    }
+    is_wanted = source_condition("*" if wanted.owner is not None else wanted.source or "")
+    beginnings: tuple[str, ...] = ()
+    if (thread := wanted.thread_id) is not None:
+        beginnings = tuple(message_uri(thread, "", part_chars=chars) for chars in _PART_CHARS)
 
     def is_gone(evidence: str) -> bool:
-        return evidence.partition("#")[0] in named or is_wanted(evidence)  # "#": pieces of a text
+        whole = evidence.partition("#")[0]  # of a text that was read in pieces
+        return whole in named or is_wanted(evidence) or evidence.startswith(beginnings)
 
     return is_gone
 

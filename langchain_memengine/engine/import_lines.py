@@ -15,6 +15,7 @@ from pydantic import TypeAdapter
 
 from langchain_memengine.engine.remembering import MAX_SOURCE_CHARS
 from langchain_memengine.errors import ConfigurationError, ScopeError
+from langchain_memengine.given import MOST
 from langchain_memengine.retrieval import visibility
 from langchain_memengine.retrieval.documents import document_uri
 from langchain_memengine.storage.record_values import (
@@ -40,7 +41,6 @@ _MAX_CHARS = {
     "thread_id": 255,
     "kind": 32,
 }
-_MAX_NUMBER = 2**31 - 1
 _MAX_DEPTH = MAX_DEPTH + 5  # of a line, whose revisions hold records, which hold metadata
 
 
@@ -228,7 +228,7 @@ def _require_storable(value: Any, name: str) -> None:
             raise ValueError(f"{name} is too long")
         case Mapping():
             clean_metadata(value)
-        case int() if not 0 <= value <= _MAX_NUMBER:
+        case int() if not 0 <= value <= MOST:
             raise ValueError(f"{name} is out of range")
         case tuple():
             for one in value:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 from langchain_memengine.engine.forgetting import BEYOND
@@ -44,16 +43,12 @@ def save(
     (saved,) = engine.add_texts(
         [text],
         [of_thread],
-        ids=[_id_of(actor.user_id, thread_id or "", text)],
+        ids=[digest(actor.user_id, thread_id or "", text)[:_ID_CHARS]],
         scope=scope,
         origin="assistant",
         actor=actor,
     )
     return saved
-
-
-def _id_of(*parts: str) -> str:
-    return digest(json.dumps(parts))[:_ID_CHARS]
 
 
 def forget(engine: MemoryEngine, named: str, actor: Actor) -> str:

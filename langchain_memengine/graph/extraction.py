@@ -34,13 +34,14 @@ from langchain_memengine.graph.reading import (
 from langchain_memengine.graph.resolution import NameMerge
 from langchain_memengine.models.failures import is_transient
 from langchain_memengine.models.retrying import Retries
-from langchain_memengine.storage.graph_schema import MAX_EVIDENCE_CHARS
+from langchain_memengine.storage.graph_schema import MAX_REFERENCE_CHARS, REFERENCE_PART_CHARS
 from langchain_memengine.storage.graph_values import Evidence
 from langchain_memengine.text.chunking import chunk_markdown
-from langchain_memengine.text.digests import digest
+from langchain_memengine.text.digests import bounded, digest
 from langchain_memengine.text.sanitize import clean_text
 from langchain_memengine.text.uris import message_uri
 from langchain_memengine.types import (
+    MAX_THREAD_CHARS,
     Actor,
     Scope,
 )
@@ -144,7 +145,8 @@ class _Reader:
     def split(self, state: ExtractionInput, config: RunnableConfig) -> dict[str, Any]:
         """Cut texts into pieces, and answer for those that were read before."""
         actor = self._actor_of(config)
-        thread = str(config.get("configurable", {}).get("thread_id") or "")
+        named = str(config.get("configurable", {}).get("thread_id") or "")
+        thread = bounded(clean_text(named), MAX_THREAD_CHARS)
         pieces: dict[tuple[str, str], Piece] = {}
         for reference, text in _texts(state, thread):
             for piece in self._pieces(reference, clean_text(text), actor):
@@ -216,16 +218,24 @@ def _texts(state: ExtractionInput, thread: str) -> list[tuple[str, str]]:
     given: list[tuple[str | None, str]] = [(None, state.get("text") or "")]
     given += [(one.id, one.page_content) for one in state.get("documents") or ()]
     given += [
-        (message_uri(thread, one.id) if one.id else None, one.text)
+        (_message(thread, one.id) if one.id else None, one.text)
         for one in state.get("messages") or ()
         if isinstance(one, HumanMessage)
     ]
     return [(_short(one) or f"text:{_hash(text)}", text) for one, text in given if text.strip()]
 
 
+def _message(thread: str, message_id: str) -> str:
+    """Return the id of a message, by which it is found again when its thread is forgotten."""
+    whole = message_uri(thread, message_id)
+    if len(whole) <= MAX_REFERENCE_CHARS:
+        return whole
+    return message_uri(thread, message_id, part_chars=REFERENCE_PART_CHARS)
+
+
 def _short(reference: str | None) -> str | None:
     """Return an id that leaves room for the number of a piece; a longer one by its hash."""
-    if reference is None or len(reference) <= MAX_EVIDENCE_CHARS - 8:
+    if reference is None or len(reference) <= MAX_REFERENCE_CHARS:
         return reference
     return f"id:{_hash(reference)}"
 

@@ -28,6 +28,12 @@ metadata = MetaData()
 MAX_EVIDENCE_CHARS = 255
 """Longest id of evidence that the columns hold."""
 
+MAX_REFERENCE_CHARS = MAX_EVIDENCE_CHARS - 8
+"""Longest id of a text, which leaves room for the number of a piece."""
+
+REFERENCE_PART_CHARS = (MAX_REFERENCE_CHARS - len("message:/")) // 2
+"""What the two parts of a message's URI have there at most, when all of it is too long."""
+
 
 def _store() -> Column[str]:
     return Column("store_id", Words(64), nullable=False)

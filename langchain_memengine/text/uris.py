@@ -10,9 +10,16 @@ MAX_PART_CHARS = 255
 """With two parts and a commit's id a URI fits into the shortest key, that of MySQL."""
 
 
-def message_uri(thread_id: str, message_id: str) -> str:
-    """Return the URI of a message, whichever memory commit archives it."""
-    return f"message:{uri_part(thread_id)}/{uri_part(message_id)}"
+def message_uri(thread_id: str, message_id: str, *, part_chars: int = MAX_PART_CHARS) -> str:
+    """Return the URI of a message, whichever memory commit archives it.
+
+    Args:
+        thread_id: Conversation it belongs to.
+        message_id: Its id there.
+        part_chars: Characters of each of the two, at most: fewer for a key that takes less.
+    """
+    thread, message = (bounded(uri_part(one), part_chars) for one in (thread_id, message_id))
+    return f"message:{thread}/{message}"
 
 
 def is_of_message(source: str) -> bool:

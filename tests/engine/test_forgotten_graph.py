@@ -4,6 +4,7 @@ import pytest
 from langchain_core.messages import HumanMessage
 
 from langchain_memengine.faces.graph_nodes import graph_extraction
+from langchain_memengine.text.uris import message_uri
 from langchain_memengine.types import Actor
 from tests.engine.test_forgetting import WORD, files_with
 from tests.fakes.chat_models import ScriptedChatModel
@@ -53,6 +54,26 @@ def test_what_it_read_of_a_conversation_goes_with_that(engine, actor, what):
     engine.forget(actor=actor, **what)
     left = {"alice": 1, "bob": 1 if actor is ALICE else 0}
     assert known(engine) == left
+
+
+# Quoted, 30 Chinese letters are 270 characters: more than the graph keeps, and than a key may have.
+@pytest.mark.parametrize("thread", ["谈" * 30, "a" * 200, "a" * 300, "a b" * 100])
+def test_what_it_read_of_a_conversation_with_a_long_id_goes_with_that(engine, thread):
+    said = HumanMessage(f"Ann has the {WORD}.", id="b7d2f0a4-0000-4000-8000-00000000000" + "1" * 30)
+    read(engine, said, thread=thread)
+    read(engine, HumanMessage("Ann has tea.", id="h"), thread=f"{thread}2")
+    assert engine.graph.counts(actor=ALICE).evidence == 2
+    report = engine.forget(thread=thread, actor=ALICE)
+    assert report.removed == {"graph evidence": 1}
+    assert engine.graph.counts(actor=ALICE).evidence == 1
+
+
+def test_what_it_read_of_a_message_with_a_long_id_goes_with_that(engine):
+    said = HumanMessage(f"Ann has the {WORD}.", id="谈" * 30)
+    read(engine, said, thread="谈" * 30)
+    engine.archive.commit("谈" * 30, "", "archive", [said], owner="alice", now=START)
+    engine.forget(source=message_uri("谈" * 30, said.id) + "*", actor=ALICE)
+    assert engine.graph.counts(actor=ALICE).evidence == 0
 
 
 def test_what_it_read_of_a_message_goes_with_that_in_all_its_pieces(engine):

@@ -16,7 +16,7 @@ Reply = str | dict[str, Any] | AIMessage | Exception
 
 
 class ScriptedChatModel(BaseChatModel):
-    """Answers with its replies in turn, the last one again and again; or as a function says.
+    """Gives one reply to every call, several in turn and each once, or replies as a function says.
 
     Attributes:
         replies: What it says, or how it finds out from the messages.
@@ -55,7 +55,11 @@ class ScriptedChatModel(BaseChatModel):
     def _reply(self, messages: list[BaseMessage]) -> Reply:
         if callable(self.replies):
             return self.replies(messages)
-        return self.replies[min(len(self.calls), len(self.replies)) - 1]
+        if len(self.replies) == 1:
+            return self.replies[0]
+        number = len(self.calls)
+        assert number <= len(self.replies), f"call {number} of a script of {len(self.replies)}"
+        return self.replies[number - 1]
 
 
 def _message(reply: Reply, tools: list[dict[str, Any]], number: int) -> AIMessage:
