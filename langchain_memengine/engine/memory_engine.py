@@ -118,7 +118,7 @@ class MemoryEngine(
             self._resume_jobs()
             if watch:
                 self.start_watching()
-        except BaseException:
+        except BaseException:  # Ctrl+C in a long sync, too, gives back the lock and the database
             self.close()
             raise
 

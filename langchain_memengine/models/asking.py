@@ -65,7 +65,7 @@ def driven(steps: Generator[Question, Answer, T], ask: Callable[[Question], Answ
         while True:
             try:
                 answer = ask(question)
-            except Exception as error:
+            except Exception as error:  # the steps decide: what they do not catch they raise again
                 if is_interrupt(error):
                     raise
                 question = steps.throw(error)
@@ -84,7 +84,7 @@ async def adriven(
         while True:
             try:
                 answer = await ask(question)
-            except Exception as error:
+            except Exception as error:  # the steps decide: what they do not catch they raise again
                 if is_interrupt(error):
                     raise
                 question = steps.throw(error)
