@@ -4,8 +4,8 @@ Chroma is derived: it is filled from the database behind the commit, carries the
 change counter that it reflects, and answers only when it is not behind. Only the holder of the
 store's index lock opens an embedded folder: two clients on one folder lose vectors.
 
-An embedded Chroma that raises, answers short or holds another number of vectors than the database
-is never asked again: the next one is filled from the database while exact vectors answer.
+An embedded Chroma that raises, finds far too few or holds another number of vectors than the
+database is never asked again: the next one is filled from the database while exact vectors answer.
 
 A server may be filled by any number of processes at once, without a lock. Vectors have the numbers
 of their chunks, which are never used twice, so writing one again changes nothing and a removal is
@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langchain_memengine.errors import StorageError
-from langchain_memengine.retrieval import chroma_client
+from langchain_memengine.retrieval import chroma_client, self_hits
 from langchain_memengine.retrieval.chroma_changes import Built, Change, change_since
 from langchain_memengine.retrieval.chroma_client import panics_as_errors
 from langchain_memengine.retrieval.chroma_collections import ChromaCollections, Location
@@ -93,10 +93,11 @@ class ChromaIndex:
     ) -> NDArray[np.int64] | None:
         """Return the numbers of the ``k`` nearest chunks, nearest first.
 
-        ``None`` if the collection does not reflect this change (any more).
+        ``None`` if the collection does not reflect this change (any more), or found a few less:
+        no way in its graph may lead to a vector, most often to one of several equal ones.
 
         Raises:
-            StorageError: Chroma failed, or an embedded one knows fewer vectors than it should.
+            StorageError: Chroma failed, or an embedded one finds far fewer vectors than it should.
         """
         with self._lock:
             if not self.is_current(partition, model, changes):
@@ -111,10 +112,11 @@ class ChromaIndex:
                     raise self._failed("search", error) from error
                 nums = np.zeros(0, np.int64)
             if len(nums) < expected:
-                if self._is_embedded:
+                if not self._is_embedded:
+                    # Others removed vectors, or all of it: who follows it next counts them.
+                    del self._built[partition, model]
+                elif len(nums) < self_hits.MIN_FOUND * expected:
                     raise self._failed("search", f"it found {len(nums)} of {expected} vectors")
-                # Others removed vectors, or all of it: who follows it next counts them.
-                del self._built[partition, model]
                 return None
         return nums
 

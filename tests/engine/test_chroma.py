@@ -7,10 +7,12 @@ from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine
 
 CORPUS = [f"tea number{i} of the {'morning' if i % 2 else 'evening'}" for i in range(40)]
+SIZE = 1024
+"""Numbers of a vector: no two of the texts have the same, to which Chroma may know no way."""
 
 
 def engine_of(root, **settings):
-    return make_engine(root, embeddings=FakeEmbeddings(), vector_search="chroma", **settings)
+    return make_engine(root, embeddings=FakeEmbeddings(SIZE), vector_search="chroma", **settings)
 
 
 def found(engine, query, **options):
@@ -27,7 +29,7 @@ def test_chroma_answers_as_exact_vectors_do_and_follows_every_change(tmp_path):
     queries = ["tea morning", "number7 evening"]
     with (
         engine_of(tmp_path) as engine,
-        make_engine(tmp_path, embeddings=FakeEmbeddings(), vector_search="exact") as exact,
+        make_engine(tmp_path, embeddings=FakeEmbeddings(SIZE), vector_search="exact") as exact,
     ):
 
         def same_as_exact():
@@ -47,7 +49,7 @@ def test_chroma_answers_as_exact_vectors_do_and_follows_every_change(tmp_path):
         assert {hit.receipt.vector_path for hit in filtered.hits} <= {"exact"}
     with (
         engine_of(tmp_path) as engine,
-        make_engine(tmp_path, embeddings=FakeEmbeddings(), vector_search="exact") as exact,
+        make_engine(tmp_path, embeddings=FakeEmbeddings(SIZE), vector_search="exact") as exact,
     ):
         expected = [hit.id for hit in exact.search(queries[0], 10).hits]
         assert found(engine, queries[0]) == (expected, {"chroma"})

@@ -10,7 +10,7 @@ import pytest
 
 from langchain_memengine.retrieval import chroma_client, chroma_collections
 from langchain_memengine.retrieval.vector_index import MAX_FAILURES
-from tests.engine.test_chroma import CORPUS, engine_of, found
+from tests.engine.test_chroma import CORPUS, SIZE, engine_of, found
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine
 from tests.fakes.sentences import best, sentence
@@ -107,7 +107,7 @@ def test_damage_is_healed_and_recall_is_that_of_exact_search(
     queries = [sentence(7), sentence(119), "w7 w100"]
     with (
         engine_of(root) as engine,
-        make_engine(root, embeddings=FakeEmbeddings(), vector_search="exact") as exact,
+        make_engine(root, embeddings=FakeEmbeddings(SIZE), vector_search="exact") as exact,
     ):
         engine.search("w1")
         engine.wait_for_chroma()
@@ -178,6 +178,21 @@ def test_failure_while_searching_is_answered_exactly_told_once_and_healed(
         assert [hit.id for hit in second.hits] == expected
         assert found(engine, query) == (expected, {"chroma"})
         assert generation_of(root) != before
+
+
+def test_a_vector_that_its_graph_does_not_reach_is_found_exactly_and_is_no_damage(
+    root, monkeypatch
+):
+    nearest = chroma_client.nearest
+    with engine_of(root) as engine:
+        expected, paths = found(engine, "tea morning")
+        assert paths == {"chroma"}
+        before = generation_of(root)
+        with monkeypatch.context() as patch:
+            patch.setattr(chroma_client, "nearest", lambda *a: nearest(*a)[:-1])
+            assert found(engine, "tea morning") == (expected, {"exact"})
+        assert found(engine, "tea morning") == (expected, {"chroma"})
+        assert generation_of(root) == before
 
 
 def test_wrong_count_is_healed(root):

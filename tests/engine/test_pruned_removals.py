@@ -7,12 +7,12 @@ import pytest
 from langchain_memengine.errors import NotFoundError
 from langchain_memengine.retrieval import snapshot_keeping
 from langchain_memengine.storage import tombstones
+from tests.engine.test_chroma import CORPUS, SIZE
 from tests.fakes.clock import FixedClock
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine
 
-CORPUS = [f"tea number{i} of the {'morning' if i % 2 else 'evening'}" for i in range(40)]
-IDS = [str(i) for i in range(40)]
+IDS = [str(i) for i in range(len(CORPUS))]
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def clock():
 
 
 def engine_of(root, clock, **settings):
-    return make_engine(root, embeddings=FakeEmbeddings(), clock=clock, **settings)
+    return make_engine(root, embeddings=FakeEmbeddings(SIZE), clock=clock, **settings)
 
 
 def found(engine):
