@@ -257,7 +257,7 @@ class Flusher:
         # What a thread shares is in no user's files, and what was forgotten is in none again.
         if thread.owner and result.text.strip() and self._archive.keeps(record):
             self._log.append_daily(STAGE, result.text, owner=thread.owner, record=record)
-        return thread.seen(state, result.note) | {
-            "messages": [RemoveMessage(id=one) for one in result.removable],
-            "memory_head": head,
-        }
+        removed = [RemoveMessage(id=one) for one in result.removable]
+        return (
+            thread.seen(state, result.note) | thread.committed(state, head) | {"messages": removed}
+        )

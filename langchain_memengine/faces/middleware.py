@@ -44,6 +44,7 @@ class AgentMemoryState(AgentState[Any]):
     memory_head: NotRequired[Annotated[str, PrivateStateAttr, join_heads]]
     memory_note: NotRequired[Annotated[str, PrivateStateAttr]]
     memory_users: NotRequired[Annotated[list[str], PrivateStateAttr, join_users]]
+    memory_thread: NotRequired[Annotated[str, PrivateStateAttr]]
     recall_note: NotRequired[Annotated[str, PrivateStateAttr]]
 
 

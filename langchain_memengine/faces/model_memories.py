@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from langchain_memengine.engine.forgetting import BEYOND
 from langchain_memengine.engine.memory_engine import MemoryEngine
 from langchain_memengine.retrieval.documents import document_id
 from langchain_memengine.retrieval.record_chunks import record_id
 from langchain_memengine.text.digests import digest
+from langchain_memengine.text.fencing import defused
 from langchain_memengine.types import (
     Actor,
     Scope,
@@ -62,6 +64,12 @@ def forget(engine: MemoryEngine, named: str, actor: Actor) -> str:
     place = _LINES.sub("", named.strip())
     report = engine.forget([memory_id(place) or named.strip()], actor=actor)
     return " ".join(line for line in report.out_of_reach if line not in BEYOND)
+
+
+def lacking(degraded: Sequence[str]) -> str:
+    """Return what made an answer poorer than asked, a line each, as it may stand behind it."""
+    told = (defused(" ".join(one.split())) for one in degraded)  # of file names, too
+    return "".join(f"\nPoorer than asked: {one}" for one in told)
 
 
 def memory_id(source: str) -> str | None:

@@ -26,10 +26,12 @@ class RecallState(MemoryState, total=False):
     Attributes:
         recalled: Markdown for the system prompt, fenced as data; ``""`` when there is nothing.
         recalled_for: Which user and message it was recalled for.
+        recall_note: What it lacks, ``""`` if nothing.
     """
 
     recalled: str
     recalled_for: str
+    recall_note: str
 
 
 def recall_node(
@@ -52,7 +54,7 @@ def recall_node(
     It recalls once for each message of a user, however often a loop of tools comes by, and writes
     to ``recalled``, never to ``messages``: what is remembered today is no part of what was said.
     The user is found as by :func:`summarization_node`. A memory that fails, or takes longer than
-    ``seconds``, costs the turn nothing but what would have been recalled; ``memory_note`` says so,
+    ``seconds``, costs the turn nothing but what would have been recalled; ``recall_note`` says so,
     and says what was poorer than it could be.
 
     Args:
@@ -83,13 +85,13 @@ class _RecallNode(StateNode):
         asked, key = self._turn(state, config)
         if state.get("recalled_for") == key:
             return {}
-        return _update(self._recall.recall(asked), key)
+        return _update(state, self._recall.recall(asked), key)
 
     async def _arun(self, state: Any, config: RunnableConfig) -> dict[str, Any]:
         asked, key = self._turn(state, config)
         if state.get("recalled_for") == key:
             return {}
-        return _update(await self._recall.arecall(asked), key)
+        return _update(state, await self._recall.arecall(asked), key)
 
     def _turn(self, state: Any, config: RunnableConfig) -> tuple[Asked, str]:
         """Return what was said last, and what the turn is known by."""
@@ -102,6 +104,7 @@ class _RecallNode(StateNode):
         return Asked(text, actor, thread_id, head), digest(*parts)[:16]
 
 
-def _update(told: TurnMemory, key: str) -> dict[str, Any]:
-    note = {"memory_note": told.note} if told.note else {}
+def _update(state: Any, told: TurnMemory, key: str) -> dict[str, Any]:
+    is_new = told.note != (state.get("recall_note") or "")
+    note = {"recall_note": told.note} if is_new else {}
     return {"recalled": told.fragment, "recalled_for": key, **note}

@@ -8,12 +8,12 @@ from typing import Any
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime, get_runtime
 
-from langchain_memengine.conversation.thread import Thread
+from langchain_memengine.conversation.thread import Thread, messages_of, unnamed_thread
 from langchain_memengine.engine.memory_engine import MemoryEngine
 from langchain_memengine.errors import ScopeError
 from langchain_memengine.types import Actor
 
-_NO_THREAD = "default"
+_INNER = "|"  # what LangGraph puts between the graphs of a namespace
 
 
 def thread_in(engine: MemoryEngine, state: Mapping[str, Any], config: RunnableConfig) -> Thread:
@@ -21,15 +21,25 @@ def thread_in(engine: MemoryEngine, state: Mapping[str, Any], config: RunnableCo
     runtime = _runtime()
     info = runtime.execution_info if runtime else None
     user_id = user_in(config) or engine.actor.user_id
+    named = thread_id_in(config)
+    thread_id = named or state.get("memory_thread")
     users = (*(state.get("memory_users") or ()), user_id)
     return Thread(
-        thread_id=thread_id_in(config) or _NO_THREAD,
+        thread_id=thread_id or unnamed_thread(user_id, messages_of(state)),
         user_id=user_id,
         users=tuple(dict.fromkeys(users)),
-        head=state.get("memory_head") or "",
+        head=(state.get("memory_head") or "") if thread_id else "",
         now=engine.now(),
         checkpoint_id=info.checkpoint_id if info else None,
+        is_named=bool(named),
     )
+
+
+def is_nested() -> bool:
+    """Return whether the graph that runs is part of another one: a node of it, or called by one."""
+    runtime = _runtime()
+    info = runtime.execution_info if runtime else None
+    return info is not None and _INNER in info.checkpoint_ns
 
 
 def thread_id_in(config: RunnableConfig) -> str | None:

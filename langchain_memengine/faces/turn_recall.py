@@ -10,7 +10,7 @@ from typing import Any
 from langchain_memengine.conversation.thread import Thread, messages_of
 from langchain_memengine.conversation.transcript import is_human, newest_human
 from langchain_memengine.engine.memory_engine import MemoryEngine
-from langchain_memengine.faces.running import actor_named
+from langchain_memengine.faces.running import actor_named, is_nested
 from langchain_memengine.faces.timed_recall import Asked, TimedRecall, TurnMemory
 
 _KEPT_TURNS = 256
@@ -59,7 +59,11 @@ class TurnRecall:
 
     def _asked(self, key: TurnKey, thread: Thread) -> Asked:
         actor = actor_named(self._engine, thread.user_id)
-        return Asked(key[-1], actor, thread.thread_id, thread.head)
+        if not thread.is_named:  # there is no other branch of it
+            return Asked(key[-1], actor, None, None)
+        # The head of the graph around it is not told to an agent: its newest branch counts.
+        head = None if is_nested() and not thread.head else thread.head
+        return Asked(key[-1], actor, thread.thread_id, head)
 
     def _known(self, key: TurnKey) -> TurnMemory | None:
         with self._lock:

@@ -293,3 +293,17 @@ def test_the_same_words_of_others_or_elsewhere_are_memories_of_their_own(tools, 
     other = save.invoke({"text": "Green tea!"}, ANN)
     assert "Deleted" in tools["memory_forget"].invoke({"id": id_in(other)}, ANN)
     assert len(engine.search("tea", actor=Actor("ann")).hits) == 2
+
+
+@pytest.mark.parametrize("query", ["tea", "something else"])
+def test_a_search_that_is_poorer_than_it_could_be_says_so(monkeypatch, query):
+    with make_engine(embeddings=(embedder := FakeEmbeddings())) as engine:
+        engine.add_texts(["tea"])
+
+        def fails(text):
+            raise ConnectionError
+
+        monkeypatch.setattr(embedder, "embed_query", fails)
+        found = memory_tools(engine)[0].invoke({"query": query})
+        assert ("  tea\n" in found) == (query == "tea")
+        assert found.splitlines()[-1].startswith("Poorer than asked: vector: ")
