@@ -9,7 +9,7 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_memengine.conversation.transcript import newest_human
 from langchain_memengine.engine.memory_engine import MemoryEngine
 from langchain_memengine.faces.nodes import MemoryState
-from langchain_memengine.faces.running import caller, thread_id_in
+from langchain_memengine.faces.running import caller, head_in, thread_id_in
 from langchain_memengine.faces.state_node import StateNode
 from langchain_memengine.faces.timed_recall import (
     RECALL_SECONDS,
@@ -100,7 +100,7 @@ class _RecallNode(StateNode):
         said = newest_human(state.get("messages") or ())
         text = str(said.text) if said else ""
         parts = (actor.user_id, str(said.id) if said else "", text)
-        head = None if thread_id is None else state.get("memory_head")
+        head = None if thread_id is None else head_in(state, config)
         return Asked(text, actor, thread_id, head), digest(*parts)[:16]
 
 

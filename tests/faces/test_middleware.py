@@ -20,6 +20,7 @@ from langchain_memengine.conversation.compaction import CompactionLimits
 from langchain_memengine.errors import ConfigurationError, MissingDependencyError, StorageError
 from langchain_memengine.faces.middleware import MemoryMiddleware
 from langchain_memengine.faces.nodes import MemoryState, summarization_node
+from langchain_memengine.faces.tools import memory_tools
 from langchain_memengine.types import Actor
 from tests.fakes.chat_models import ScriptedChatModel
 from tests.fakes.engines import texts
@@ -409,3 +410,29 @@ def test_agent_inside_another_graph_recalls_what_that_one_archived(engine, model
     app.invoke(ask("How hot does the kiln get?"), config())
     shown = [KILN in message.text for message in model.calls[-1]]
     assert shown == [True, *[False] * (len(shown) - 1)]  # by the recall, and in no message
+
+
+def test_what_is_forgotten_in_a_turn_is_not_told_in_its_next_call(engine):
+    engine.add_texts([KILN], ids=["kiln"], actor=engine.actor)
+    model = ScriptedChatModel(replies=[{"id": "kiln"}, "Forgotten."])
+    agent = agent_with(model, memory(engine, tools=memory_tools(engine)[2:]))
+    agent.invoke(ask("Forget the kiln."), config())
+    assert [KILN in system_of(call) for call in model.calls] == [True, False]
+
+
+def test_what_is_set_aside_while_a_turn_waits_is_not_told_when_it_goes_on(engine):
+    engine.add_texts([KILN], ids=["kiln"])
+    model = ScriptedChatModel(replies=[{"what": "kiln"}, "Fine."])
+    agent = agent_with(model, memory(engine, tools=[look]), interrupt_before=["tools"])
+    agent.invoke(ask("Look at the kiln"), config())
+    engine.quarantine(["kiln"])
+    agent.invoke(None, config())
+    assert [KILN in system_of(call) for call in model.calls] == [True, False]
+
+
+def test_agent_without_checkpoints_recalls_what_its_thread_archived(engine, model):
+    agent = create_agent(model, middleware=[memory(engine, limits=LIMITS)])
+    told = HumanMessage(KILN + " Mind it." * 60)
+    agent.invoke({"messages": [told, AIMessage("I see."), HumanMessage("And now?")]}, config())
+    agent.invoke(ask("How hot does the kiln get?"), config())
+    assert KILN in system_of(model.calls[-1])

@@ -90,6 +90,9 @@ def test_thread_and_branch_are_passed_on(engine, monkeypatch):
     ((_, actor, thread_id, passed),) = asked
     assert (actor.user_id, thread_id) == ("u", "t")
     assert passed
+    graph = StateGraph(RecallState).add_node("recall", node).add_edge(START, "recall")
+    graph.compile().invoke(said("tea"), config("t"))  # no checkpoints, and so no branches
+    assert asked[-1][2:] == ("t", None)
     node.invoke(said("tea"))  # outside of a graph there is neither
     assert asked[-1][2:] == (None, None)
 
