@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from langchain_core.messages import BaseMessage, RemoveMessage
 
+from langchain_memengine import given
 from langchain_memengine.conversation.compaction import (
     CountTokens,
     leading_system,
@@ -117,6 +118,7 @@ def plan_flush(
     messages: Sequence[BaseMessage], flush_tokens: int, count: CountTokens = tokens_of
 ) -> FlushResult:
     """Return which messages stay and which go; nothing is written down yet."""
+    given.messages(messages)
     counts = [count(message) for message in messages]
     named = with_ids(messages)
     total = sum(counts)

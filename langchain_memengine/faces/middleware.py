@@ -81,7 +81,7 @@ class MemoryMiddleware(AgentMiddleware[AgentMemoryState, Any, Any]):
         flush_tokens: An agent loop of more is flushed.
 
     Raises:
-        ConfigurationError: ``recall_seconds`` is negative.
+        ConfigurationError: ``k``, ``max_tokens`` or ``recall_seconds`` is negative.
     """
 
     state_schema = AgentMemoryState

@@ -64,7 +64,7 @@ def recall_node(
         seconds: How long a turn waits for its memories.
 
     Raises:
-        ConfigurationError: ``seconds`` is negative.
+        ConfigurationError: A number is negative.
     """
     return _RecallNode(engine, TimedRecall(engine, k=k, max_tokens=max_tokens, seconds=seconds))
 

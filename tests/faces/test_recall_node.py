@@ -164,9 +164,11 @@ def test_a_conversation_without_a_question_recalls_what_is_pinned(tmp_path):
         assert "Be brief." in recall_node(engine).invoke({"messages": []})["recalled"]
 
 
-def test_a_negative_time_is_refused(engine):
-    with pytest.raises(ConfigurationError, match="-1 seconds"):
-        recall_node(engine, seconds=-1)
+@pytest.mark.parametrize("given", [{"seconds": -1}, {"k": -3}, {"k": "6"}, {"max_tokens": -1}])
+def test_numbers_that_cannot_work_are_refused_when_the_node_is_made(engine, given):
+    ((name, value),) = given.items()
+    with pytest.raises(ConfigurationError, match=f"{name}={value!r}|{value} seconds"):
+        recall_node(engine, **given)
 
 
 def test_what_a_recall_lacked_outlasts_the_compaction_and_not_the_next_recall(engine, monkeypatch):
