@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,40 @@ def top(scores: NDArray[Any], k: int, *, above: float) -> NDArray[np.int64]:
     (candidates,) = (scores >= least if least > above else scores > above).nonzero()
     order = (-scores[candidates]).argsort(kind="stable")[:k]
     return candidates[order].astype(np.int64, copy=False)
+
+
+def all_as_high(scores: NDArray[Any], k: int, *, above: float) -> NDArray[np.int64]:
+    """Return what :func:`top` does, and all other positions that are as high as the last of it."""
+    best = top(scores, k, above=above)
+    if len(best) < k:
+        return best
+    last = scores[best[-1]]
+    (equal,) = (scores == last).nonzero()
+    return np.concatenate([best[scores[best] > last], equal]).astype(np.int64, copy=False)
+
+
+def top_newest(
+    scores: NDArray[Any],
+    k: int,
+    *,
+    above: float,
+    newness: Callable[[NDArray[np.int64]], NDArray[np.float64]],
+) -> NDArray[np.int64]:
+    """Return what :func:`top` does, but of equal ones for which there is no room the newest.
+
+    Args:
+        scores: Shape (n,), finite.
+        k: How many, at least 1.
+        above: Scores up to this are left out.
+        newness: How new some positions are, higher is newer; asked only where room is short.
+    """
+    best = all_as_high(scores, k, above=above)
+    if len(best) <= k:
+        return best
+    is_equal = scores[best] == scores[best[-1]]
+    higher, equal = best[~is_equal], best[is_equal]
+    newest = np.lexsort((equal, -newness(equal)))[: k - len(higher)]
+    return np.concatenate([higher, np.sort(equal[newest])])
 
 
 def not_above_best(scores: NDArray[Any], k: int) -> float:

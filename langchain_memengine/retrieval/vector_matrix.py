@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from langchain_memengine.retrieval.growing import GrowingArray
 from langchain_memengine.retrieval.quantized import QuantizedVectors
-from langchain_memengine.retrieval.top import top
+from langchain_memengine.retrieval.top import all_as_high
 
 FloatArray = NDArray[np.float32]
 
@@ -132,7 +132,9 @@ class VectorMatrix:
     def nearest(
         self, query: FloatArray, k: int, mask: NDArray[np.bool_] | None = None
     ) -> NDArray[np.int64]:
-        """Return the ``k`` slots that have the highest cosines, nearest first, ties in order.
+        """Return the slots that have the ``k`` highest cosines, nearest first, ties in order.
+
+        Those that are as near as the last of them come behind it, too.
 
         Args:
             query: Normalised.
@@ -141,7 +143,7 @@ class VectorMatrix:
         """
         among = self._present.values if mask is None else mask & self._present.values
         slots = self._quantized.may_be_nearest(query, k, None if among.all() else among)
-        return slots[top(self.cosines_of(slots, query), k, above=NO_COSINE)]
+        return slots[all_as_high(self.cosines_of(slots, query), k, above=NO_COSINE)]
 
     def rows(self, slots: NDArray[np.int64]) -> FloatArray:
         """Return the vectors of some slots, zeros where there is none; shape (n, dimension)."""
