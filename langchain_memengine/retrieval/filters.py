@@ -105,8 +105,9 @@ class FilterColumns:
     def _metadata_mask(self, conditions: Mapping[str, Any]) -> Mask:
         """Return which slots satisfy all conditions; ``$and`` and ``$or`` hold lists of them."""
         mask = np.ones(len(self._rows), np.bool_)
-        for key, condition in conditions.items():
-            if key in _COMBINATIONS:
+        for name, condition in conditions.items():
+            key = str(name)  # as it is stored
+            if key.startswith("$"):
                 combined = [self._metadata_mask(part) for part in _parts(key, condition)]
                 mask &= _COMBINATIONS[key].reduce(combined, axis=0)
             else:
@@ -144,6 +145,11 @@ _COMBINATIONS = {"$and": np.logical_and, "$or": np.logical_or}
 
 
 def _parts(key: str, conditions: Any) -> list[Mapping[str, Any]]:
+    if key not in _COMBINATIONS:
+        raise ConfigurationError(
+            f"A filter has no {key!r} beside the names of metadata. Use $and or $or with a list of "
+            f"filters, and operators within the condition on a name: {', '.join(_OPERATORS)}."
+        )
     parts = list(conditions) if isinstance(conditions, list | tuple) else []
     if not parts or not all(isinstance(part, Mapping) for part in parts):
         raise ConfigurationError(f"{key!r} in a filter needs a list of filters, and at least one.")
@@ -173,16 +179,16 @@ def _sources_condition(wanted: Sequence[str]) -> Condition:
 def metadata_condition(key: str, wanted: Any) -> Condition:
     """Return the condition for one metadata key.
 
-    A plain value means equality, or membership when the stored value is a list. A mapping holds
-    operators: ``$eq``, ``$ne``, ``$in``, ``$nin``, ``$gt``, ``$gte``, ``$lt``, ``$lte``; all of
-    them must hold. Values that cannot be compared do not match. Dates are compared as ISO 8601 text
-    in UTC, as they are stored.
+    A plain value means equality, or membership when the stored value is a list. A mapping with a
+    key that begins with ``$`` holds operators and nothing else: ``$eq``, ``$ne``, ``$in``,
+    ``$nin``, ``$gt``, ``$gte``, ``$lt``, ``$lte``; all of them must hold. Values that cannot be
+    compared do not match. Dates are compared as ISO 8601 text in UTC, as they are stored.
 
     Raises:
         ConfigurationError: An operator is unknown, or a value cannot be compared.
     """
     (wanted,) = clean_metadata({key: wanted}).values()
-    if not (isinstance(wanted, dict) and wanted and all(k.startswith("$") for k in wanted)):
+    if not (isinstance(wanted, dict) and any(k.startswith("$") for k in wanted)):
         return lambda value: _equals(value, wanted)
     unknown = sorted(set(wanted) - set(_OPERATORS))
     if unknown:
