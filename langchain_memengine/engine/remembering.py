@@ -115,6 +115,10 @@ class Remembering(ReadingRecords):
             expires_at=stored_time(expires_at),
             source=fitting("source", source, MAX_SOURCE_CHARS),
         )
+        if new.valid_from and new.expires_at and new.valid_from >= new.expires_at:
+            raise ConfigurationError(
+                f"Nothing is valid from {new.valid_from} and until {new.expires_at}: swap them."
+            )
         return self._put_record(new)
 
     def update(

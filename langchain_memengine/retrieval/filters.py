@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.retrieval.growing import GrowingArray
+from langchain_memengine.retrieval.visibility import require_known_scope
 from langchain_memengine.storage.chunk_values import FilterRow
 from langchain_memengine.text.sanitize import clean_metadata
 from langchain_memengine.types import Filter
@@ -23,8 +24,24 @@ _MISSING = object()
 
 
 def as_filter(given: Filter | Mapping[str, Any] | None) -> Filter:
-    """Return a filter as it was given; a plain mapping is one on metadata, none lets all pass."""
-    return given if isinstance(given, Filter) else Filter(metadata=given or {})
+    """Return a filter as it was given; a plain mapping is one on metadata, none lets all pass.
+
+    Raises:
+        ConfigurationError: It is neither, names a scope that there is not, or holds a single text
+            where several sources belong, of which each letter would be one.
+    """
+    if not isinstance(given, Filter | Mapping | None):
+        raise ConfigurationError(
+            f"filter is a {type(given).__name__}. Pass a Filter, or a mapping of conditions on "
+            "metadata."
+        )
+    found = given if isinstance(given, Filter) else Filter(metadata=given or {})
+    for name in ("sources", "not_sources"):
+        if isinstance(getattr(found, name), str):
+            raise ConfigurationError(f"{name} of a filter is a single text. Pass a tuple of them.")
+    if found.scope is not None:
+        require_known_scope(found.scope)
+    return found
 
 
 class CodedColumn:

@@ -196,6 +196,15 @@ def test_a_record_is_found_only_while_it_is_valid(engine, clock):
     assert len(engine.list_records(current=False)) == 2
 
 
+def test_what_would_never_be_valid_is_refused(engine, clock):
+    for hours in (0, 1):
+        with pytest.raises(ConfigurationError, match="Nothing is valid from"):
+            engine.remember(
+                "plums", valid_from=clock.now, expires_at=clock.now - timedelta(hours=hours)
+            )
+    assert engine.remember("plums", expires_at=clock.now - timedelta(hours=1)).text == "plums"
+
+
 def test_what_is_over_takes_no_place_from_what_is_valid(engine, clock):
     for i in range(80):
         engine.remember(f"Ann likes tea {i}", expires_at=START + timedelta(days=1), actor=ALICE)

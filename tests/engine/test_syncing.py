@@ -309,6 +309,17 @@ def test_index_file_says_whether_it_was_stale(tmp_path):
             engine.index_file("a.md")
 
 
+def test_index_file_takes_a_path_however_it_is_written(tmp_path, monkeypatch):
+    write(tmp_path, "daily/a.md", "tea")
+    monkeypatch.chdir(tmp_path.parent)
+    with make_engine(tmp_path) as engine:
+        assert engine.index_file(tmp_path / "daily" / "a.md")
+        for path in (str(tmp_path / "daily" / "a.md"), "./daily/a.md", Path("daily/a.md")):
+            assert not engine.index_file(path)
+        with pytest.raises(ConfigurationError, match="outside the workspace"):
+            engine.index_file(tmp_path.parent / "a.md")
+
+
 def test_index_file_says_why_it_cannot(tmp_path):
     write(tmp_path, "a.md", b"\x00")
     write(tmp_path, "a.csv", "tea")
