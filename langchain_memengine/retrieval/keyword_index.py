@@ -82,7 +82,7 @@ class KeywordIndex(BM25Okapi):  # type: ignore[misc]  # rank_bm25 ships no types
         self._norms_for = 0.0
         self._norms = np.zeros(0)
         self._scratch = np.zeros(0)
-        self.add(list(corpus))
+        self.add(corpus)
 
     @classmethod
     def from_arrays(
@@ -144,15 +144,15 @@ class KeywordIndex(BM25Okapi):  # type: ignore[misc]  # rank_bm25 ships no types
         """How often the posting lists were rewritten as a whole."""
         return self._postings.merges
 
-    def add(self, documents: Sequence[Words]) -> int:
-        """Append documents; return the slot of the first."""
+    def add(self, documents: Iterable[Words]) -> int:
+        """Append documents, of which one at a time is looked at; return the slot of the first."""
         first = len(self._alive)
-        lengths = np.fromiter(map(len, documents), np.int32, len(documents))
-        self._lengths.extend(lengths)
-        self._alive.extend(np.ones(len(documents), np.bool_))
-        self._postings.add(documents, self._alive.values)
-        self._size += len(documents)
-        self._words += int(lengths.sum())
+        new = self._postings.counted(documents)
+        self._lengths.extend(new.lengths)
+        self._alive.extend(np.ones(len(new.lengths), np.bool_))
+        self._postings.add(new, self._alive.values)
+        self._size += len(new.lengths)
+        self._words += int(new.lengths.sum())
         self._forget_derived()
         return first
 
