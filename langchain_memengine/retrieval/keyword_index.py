@@ -81,6 +81,8 @@ class KeywordIndex(BM25Okapi):  # type: ignore[misc]  # rank_bm25 ships no types
         self._common: OrderedDict[str, Floats] = OrderedDict()
         self._norms_for = 0.0
         self._norms = np.zeros(0)
+        # Of the size of the corpus, so that a search need not ask the system for fresh memory.
+        self._scores = np.zeros(0)
         self._scratch = np.zeros(0)
         self.add(corpus)
 
@@ -177,6 +179,8 @@ class KeywordIndex(BM25Okapi):  # type: ignore[misc]  # rank_bm25 ships no types
     def scores(self, query: Words, statistics: CorpusStatistics | None = None) -> Floats:
         """Return the score of each slot, shape (slots,); 0 for no match and for empty slots.
 
+        They are valid until the next call.
+
         Args:
             query: Words; one that occurs twice counts twice.
             statistics: Of the corpus this index is a part of; default: of this index alone.
@@ -184,7 +188,8 @@ class KeywordIndex(BM25Okapi):  # type: ignore[misc]  # rank_bm25 ships no types
         times = Counter(query)
         statistics = statistics or self.statistics(times)
         self._derive_norms(statistics.average_length)
-        scores = np.zeros(len(self._alive))
+        scores = self._scores
+        scores.fill(0.0)
         rare: list[tuple[float, NDArray[np.int32], NDArray[np.int32]]] = []
         for word, count in times.items():
             weight = count * statistics.idf(word) * (self.k1 + 1.0)
@@ -223,6 +228,7 @@ class KeywordIndex(BM25Okapi):  # type: ignore[misc]  # rank_bm25 ships no types
             self._norms_for = average_length
             self._norms = self._lengths.values * (self.k1 * self.b / average_length)
             self._norms += self.k1 * (1 - self.b)
+            self._scores = np.empty(len(self._alive))
             self._scratch = np.empty(len(self._alive))
 
     def _common_weights(self, word: str) -> Floats:

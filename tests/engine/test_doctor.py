@@ -137,7 +137,11 @@ def test_index_that_does_not_fit_the_database_is_built_again(tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "damaged", "lost"),
-    [("matrix", np.zeros_like, 20), ("codes", np.flipud, 18), ("posting_counts", np.zeros_like, 20)],
+    [
+        ("matrix", np.zeros_like, 20),
+        ("codes", np.flipud, 18),
+        ("posting_counts", np.zeros_like, 20),
+    ],
 )
 def test_index_with_wrong_numbers_is_found_by_self_hits_and_built_again(
     tmp_path, monkeypatch, name, damaged, lost
