@@ -24,11 +24,8 @@ Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 
-SEARCHED_FROM = 16_000
+SEARCHED_FROM = 5000
 """Chunks from which on the nearest are searched for; below, the product with all is as fast."""
-
-FILTERED_FROM = 4000
-"""The same where a filter leaves some of them out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +144,7 @@ def _total(each: Sequence[CorpusStatistics], terms: set[str]) -> CorpusStatistic
 
 def exact_leg(view: View, query: FloatArray, k: int, mask: Mask | None) -> VectorLeg:
     """Return the ``k`` nearest positions that pass the mask, of equal ones the newest."""
-    if len(view) < (SEARCHED_FROM if mask is None else FILTERED_FROM):
+    if len(view) < SEARCHED_FROM:
         cosines: FloatArray = view.join([p.vectors.cosines(query) for p in view.partitions])
         shown = cosines if mask is None else np.where(mask, cosines, np.float32(NO_COSINE))
         best = top_newest(shown, k, above=NO_COSINE, newness=view.newness)

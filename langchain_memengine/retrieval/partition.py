@@ -234,7 +234,8 @@ class Partition:
         self._accesses.grow_to(len(self._nums))
         self.surroundings.add([group(row) for row in rows], [place(row) for row in rows])
         self.authors.add([author(row) for row in rows])
-        self.keyword.add([self._splitter(words_of(row)) for row in rows])
+        # The words of all rows at once would need a multiple of what is kept of them.
+        self.keyword.add(self._splitter(words_of(row)) for row in rows)
         self.vectors.grow_to(len(self._nums))
 
     def _follow_accesses(self, tx: Transaction, oldest_new: int, *, changed: bool) -> None:

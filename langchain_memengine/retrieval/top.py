@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 _BLOCKS_A_RANK = 2
 """More blocks give a closer bound, fewer are sorted faster."""
 
+_MIN_BLOCKS = 512
+"""Fewer are slower: the processor compares long rows of blocks at once."""
+
 
 def top(scores: NDArray[Any], k: int, *, above: float) -> NDArray[np.int64]:
     """Return the positions of the ``k`` highest scores, best first, ties in order.
@@ -67,7 +70,7 @@ def not_above_best(scores: NDArray[Any], k: int) -> float:
     k-th highest score. Finding it reads the scores once and sorts few of them. A block is every
     so-many-th score: the maxima of all blocks are then found side by side.
     """
-    blocks = _BLOCKS_A_RANK * k
+    blocks = max(_BLOCKS_A_RANK * k, _MIN_BLOCKS)
     if len(scores) >= 2 * blocks:
         size = len(scores) // blocks
         scores = scores[: blocks * size].reshape(size, blocks).max(axis=0)
