@@ -63,6 +63,11 @@ def thread_partition(thread_id: str) -> str:
     return partition_key("personal", thread_owner(thread_id))
 
 
+def is_shared(scope: Scope) -> bool:
+    """Return whether everyone reads what is kept under a scope."""
+    return scope in _SHARED_SCOPES
+
+
 def default_scope(actor: Actor) -> Scope:
     """Return where an actor's texts go when they name no scope: to everyone only by an admin."""
     return "global" if actor.is_admin else "personal"

@@ -256,6 +256,20 @@ def test_nobody_supersedes_what_they_may_not_write(engine):
         engine.supersede(shared.id, shared.id)
 
 
+def test_no_record_gives_way_to_one_that_its_readers_do_not_find(engine, clock):
+    engine.remember("plums for all", id="all", scope="global")
+    engine.remember("plums of mine", id="mine", scope="personal")
+    engine.remember("plums later", id="later", valid_from=clock.now + timedelta(days=1))
+    for new, told in (("mine", "others who read"), ("later", "not valid before")):
+        with pytest.raises(ConfigurationError, match=told):
+            engine.supersede("all", new)
+    assert "plums for all" in texts(engine.search("plums", actor=ALICE))
+    engine.supersede("mine", "all")
+    clock.pass_days(2)
+    engine.supersede("all", "later")
+    assert texts(engine.search("plums", actor=ALICE)) == ["plums later"]
+
+
 def test_records_never_take_one_another_s_place(engine):
     for name, drink in (("a", "tea"), ("b", "milk"), ("c", "wine")):
         engine.remember(f"Ann likes {drink}", id=name)
