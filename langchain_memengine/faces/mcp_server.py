@@ -178,8 +178,7 @@ def _explained(tool: Callable[P, str]) -> Callable[P, str]:
 
 
 def _shown(recalled: Recalled) -> str:
-    told = recalled.prompt_fragment() or _NOTHING
-    return told + model_memories.lacking(recalled.degraded)
+    return (recalled.prompt_fragment() or _NOTHING) + model_memories.poorer(recalled.degraded)
 
 
 @contextmanager

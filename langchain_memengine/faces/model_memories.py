@@ -66,13 +66,13 @@ def forget(engine: MemoryEngine, named: str, actor: Actor) -> str:
     return " ".join(line for line in report.out_of_reach if line not in BEYOND)
 
 
-def lacking(degraded: Sequence[str]) -> str:
-    """Return what made an answer poorer than asked, a line each, as it may stand behind it."""
-    told = (defused(" ".join(one.split())) for one in degraded)  # of file names, too
-    return "".join(f"\nPoorer than asked: {one}" for one in told)
-
-
 def memory_id(source: str) -> str | None:
     """Return the id of the record or the added text that a source is; ``None`` for all others."""
     saved = record_id(source)
     return document_id(source) if saved is None else saved
+
+
+def poorer(degraded: Sequence[str]) -> str:
+    """Return what made an answer poorer than asked, in lines for a model; ``""`` if nothing did."""
+    told = (defused(" ".join(one.split())) for one in degraded)  # of file names, too
+    return "".join(f"\nPoorer than asked: {one}\n" for one in told)
