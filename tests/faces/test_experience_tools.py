@@ -28,7 +28,7 @@ def test_what_one_run_records_the_next_finds(engine, tools):
     recorded = tools["experience_record"].invoke(
         call(
             "experience_record",
-            intent="brew tea",
+            intent="brew tea, password=hunter22",
             solution="boil, then pour; token=abcdef12",
             success=0.75,
             tags=["kitchen"],
@@ -36,6 +36,7 @@ def test_what_one_run_records_the_next_finds(engine, tools):
     )
     assert isinstance(recorded, ToolMessage)
     assert recorded.artifact["id"] in recorded.content
+    assert recorded.artifact["intent"] == "brew tea, password=[redacted]"
     assert recorded.artifact["solution"] == "boil, then pour; token=[redacted]"
     found = tools["experience_search"].invoke(call("experience_search", query="tea"))
     assert found.content == engine.experiences.prompt(engine.experiences.latest())
