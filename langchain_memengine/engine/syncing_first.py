@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import time
 
+from langchain_memengine.answers import FileProblem
 from langchain_memengine.engine.writing import Writing
 from langchain_memengine.errors import MemEngineError
 from langchain_memengine.retrieval.file_reader import MANY_FILES
+from langchain_memengine.types import Actor
+from langchain_memengine.workspace.layout import folder_owner, owner_folder, slug
 
 SYNC_PATIENCE_SECONDS = 0.25
 """Wait for a sync that somebody else began, at most, before a search does without."""
@@ -17,8 +20,12 @@ BEING_INDEXED = "sync: files are being indexed; what is new in them may not be f
 class SyncingFirst(Writing):
     """The chapter of the engine that decides when a search indexes files first."""
 
-    def _sync_if_due(self) -> tuple[bool, tuple[str, ...], float]:
-        """Index changed files before a search; return (synced, problems, milliseconds)."""
+    def _sync_if_due(self, actor: Actor) -> tuple[bool, tuple[str, ...], float]:
+        """Index changed files before a search; return (synced, problems, milliseconds).
+
+        Args:
+            actor: Who searches, and is not told the names of other users' files.
+        """
         if self.read_only or not self.config.sync_on_search:
             return False, (), 0.0
         started = time.perf_counter()
@@ -29,7 +36,7 @@ class SyncingFirst(Writing):
         if self._indexer.is_at_many or self._is_scan_due():
             if self._sync_lock.acquire(timeout=patience):
                 try:
-                    synced, problems = self._sync_for_search()
+                    synced, problems = self._sync_for_search(actor)
                 finally:
                     self._sync_lock.release()
             else:
@@ -44,7 +51,7 @@ class SyncingFirst(Writing):
             return False
         return time.monotonic() - self._last_scan >= self.config.stat_interval_seconds
 
-    def _sync_for_search(self) -> tuple[bool, tuple[str, ...]]:
+    def _sync_for_search(self, actor: Actor) -> tuple[bool, tuple[str, ...]]:
         """Sync unless that has become needless, and leave many files to a watcher."""
         if not self._is_scan_due():
             return False, ()
@@ -57,5 +64,14 @@ class SyncingFirst(Writing):
                 report = self._carry_out(plan, succeed)
         except MemEngineError as error:
             return False, (f"sync: {error}",)
-        problems = tuple(f"sync: {problem.path}: {problem.reason}" for problem in report.failed)
-        return bool(report.indexed or report.removed), problems
+        problems = dict.fromkeys(_told(problem, actor) for problem in report.failed)
+        return bool(report.indexed or report.removed), tuple(problems)
+
+
+def _told(problem: FileProblem, actor: Actor) -> str:
+    """Return a problem as far as it concerns an actor: names of others' files are theirs."""
+    folder = owner_folder(problem.path)
+    is_others = folder is not None and folder_owner(folder) != slug(actor.user_id)
+    if is_others and not actor.is_admin:
+        return "sync: a file of another user could not be indexed"
+    return f"sync: {problem.path}: {problem.reason}"

@@ -166,6 +166,24 @@ def test_front_matter_that_cannot_be_stored_fails_its_own_file_only(tmp_path):
         assert [problem.path for problem in report.failed] == ["a.md"]
 
 
+def test_a_search_tells_nobody_the_names_of_other_users_files(tmp_path):
+    bad = f"---\nnumber: 0x{'f' * 5000}\n---\n\ntea\n"
+    for name in ("users/alice/divorce.md", "users/alice/lawyer.md", "shared.md"):
+        write(tmp_path, name, bad)
+    with make_engine(tmp_path) as engine:
+        told = {
+            user: " ".join(
+                engine.search("tea", actor=Actor(user, is_admin=user == "root")).degraded
+            )
+            for user in ("alice", "bob", "root")
+        }
+    assert "shared.md" in told["bob"]
+    assert told["bob"].count("a file of another user") == 1
+    assert "alice" not in told["bob"]
+    assert "divorce.md" in told["alice"]
+    assert "divorce.md" in told["root"]
+
+
 def test_a_name_that_the_database_cannot_hold_is_one_files_problem(tmp_path, monkeypatch, reads):
     monkeypatch.setattr(sqlite, "KEY_LIMIT", KeyLimit(chars=60, utf8_bytes=240))
     long = f"{'n' * 60}.md"
