@@ -23,20 +23,18 @@ def top(scores: NDArray[Any], k: int, *, above: float) -> NDArray[np.int64]:
         k: How many, at least 1.
         above: Scores up to this are left out.
     """
-    least = not_above_best(scores, k)
-    (candidates,) = (scores >= least if least > above else scores > above).nonzero()
-    order = (-scores[candidates]).argsort(kind="stable")[:k]
-    return candidates[order].astype(np.int64, copy=False)
+    return all_as_high(scores, k, above=above)[:k]
 
 
 def all_as_high(scores: NDArray[Any], k: int, *, above: float) -> NDArray[np.int64]:
-    """Return what :func:`top` does, and all other positions that are as high as the last of it."""
-    best = top(scores, k, above=above)
-    if len(best) < k:
-        return best
-    last = scores[best[-1]]
-    (equal,) = (scores == last).nonzero()
-    return np.concatenate([best[scores[best] > last], equal]).astype(np.int64, copy=False)
+    """Return what :func:`top` does, and behind it all others that are as high as the last of it."""
+    least = not_above_best(scores, k)
+    (candidates,) = (scores >= least if least > above else scores > above).nonzero()
+    falling = -scores[candidates]
+    order = falling.argsort(kind="stable")
+    if len(order) > k:
+        order = order[: falling[order].searchsorted(falling[order[k - 1]], side="right")]
+    return candidates[order].astype(np.int64, copy=False)
 
 
 def top_newest(
@@ -57,8 +55,7 @@ def top_newest(
     best = all_as_high(scores, k, above=above)
     if len(best) <= k:
         return best
-    is_equal = scores[best] == scores[best[-1]]
-    higher, equal = best[~is_equal], best[is_equal]
+    higher, equal = np.split(best, [(-scores[best]).searchsorted(-scores[best[-1]])])
     newest = np.lexsort((equal, -newness(equal)))[: k - len(higher)]
     return np.concatenate([higher, np.sort(equal[newest])])
 
