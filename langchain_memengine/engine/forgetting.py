@@ -101,7 +101,10 @@ class Forgetting(Erasing, Remembering):
             found = doomed.select_rows(tx, wanted, _ALL_RECORDS)
             by_id = wanted.thread_id is None and wanted.owner is None
             words = forgotten_words(tx, found, with_chunks=by_id)
-        report = self._forget(found, words, wanted, actor)
+        try:
+            report = self._forget(found, words, wanted, actor)
+        finally:
+            self.taken_back += 1
         items = self._items_left(words, owner, actor)
         return replace(report, out_of_reach=(*items, *report.out_of_reach))
 

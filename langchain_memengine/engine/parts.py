@@ -74,6 +74,8 @@ class EngineParts:
         actor: Who calls, when a call names nobody.
         read_only: Whether nothing is ever written.
         graph: Entities and relations that memories tell of.
+        taken_back: How often this engine forgot memory or set it aside: what somebody was told
+            before may hold it.
     """
 
     def __init__(  # noqa: PLR0913  # keywords, each with a default
@@ -94,6 +96,7 @@ class EngineParts:
         self._chat_model = checked_spec(chat_model)
         self.root = root
         self.read_only = read_only
+        self.taken_back = 0
         self._clock = clock
         self._sync_lock = threading.Lock()
         self._last_scan = -float("inf")
