@@ -177,6 +177,15 @@ class EngineParts:
             raise ConfigurationError(f"{self.root} is no folder. Check the path.")
         return Layout(self.root)
 
+    def _require_writable(self) -> None:
+        """Make sure that the engine may write, before anything beside the database is changed.
+
+        Raises:
+            StorageError: It may not.
+        """
+        if self.read_only:
+            raise StorageError("This engine was opened with read_only=True; nothing was changed.")
+
     @property
     def _maintains(self) -> bool:
         """Whether this engine is the one to write the derived files."""
