@@ -222,6 +222,7 @@ def test_reader_of_the_indexes_does_not_call_a_generation_left_over(tmp_path):
         assert (home / "being written").is_dir()
         assert report["leftovers"].status == "ok"
         assert f"held by process {os.getpid()} on " in report["lock"].found
+        assert report["lock"].found.endswith(" UTC")
         assert "another process maintains it" in report["chroma"].found
         assert holder.doctor()["leftovers"].status == "warning"
     assert IndexLock(tmp_path / ".memengine").holder() is None

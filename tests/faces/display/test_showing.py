@@ -204,6 +204,18 @@ def test_every_value_that_can_be_looked_at_has_a_table():
     assert all(dataclasses.is_dataclass(kind) for kind in tables)
 
 
+def test_a_column_of_times_says_that_they_are_utc():
+    named = set()
+    for value in every_value("x"):
+        for sheet in showing.sheets_of(value):
+            for row in sheet.rows:
+                names = sheet.columns if any(sheet.columns) else [row[0]] * len(row)
+                cells = zip(names, row, strict=True)
+                named |= {name for name, cell in cells if re.match(r"\d{4}-\d\d-\d\d", str(cell))}
+    assert {"at (UTC)", "put (UTC)", "last sync (UTC)", "first (UTC)"} <= named
+    assert [name for name in named if not name.endswith(" (UTC)")] == []
+
+
 def test_hits_show_place_text_score_and_bars_of_each_leg():
     result = SearchResult((a_hit(), a_hit(bm25=None, keyword_rank=None, age_days=None)), (), False,
                           {"total": 3.25})  # fmt: skip
@@ -486,8 +498,8 @@ def test_one_fact_is_printed_a_line_for_each_thing_that_is_known_of_it(monkeypat
     version = FactVersion(a_record("Ann lives in a house by the sea in Rome."), NOON, "r2")
     lines = [" ".join(line.split()) for line in str(version).splitlines()]
     assert lines[0] == "1 version"
-    assert "since 2026-05-19 12:00" in lines
-    assert "until 2026-05-19 12:00" in lines
+    assert "since (UTC) 2026-05-19 12:00" in lines
+    assert "until (UTC) 2026-05-19 12:00" in lines
     assert "replaced by r2" in lines
 
 
