@@ -7,7 +7,7 @@ from contextlib import closing
 import numpy as np
 import pytest
 
-from langchain_memengine.errors import ConfigurationError
+from langchain_memengine.errors import ReadOnlyError
 from langchain_memengine.retrieval import file_checks
 from langchain_memengine.storage.locking import IndexLock
 from tests.engine.test_reopening import CORPUS
@@ -73,7 +73,7 @@ def test_store_without_a_folder_and_a_reader_are_checked_too(tmp_path):
         assert [one.name for one in report.checks] == NAMES[:9]
     with engine_of(stored(tmp_path), read_only=True) as reader:
         assert reader.doctor().ok
-        with pytest.raises(ConfigurationError, match="read_only"):
+        with pytest.raises(ReadOnlyError):
             reader.doctor(repair=True)
 
 
