@@ -40,6 +40,8 @@ from langchain_memengine.conversation.sessions import MemorySessions
 from langchain_memengine.engine.restoring import Restored
 from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.faces.display import showing
+from langchain_memengine.faces.display.html import COLOURS
+from langchain_memengine.faces.display.html import html as html_of
 from langchain_memengine.faces.display.sheets import MAX_ROWS
 from langchain_memengine.graph.knowledge_graph import KnowledgeGraph
 from langchain_memengine.jobs.reports import JobsReport
@@ -65,6 +67,7 @@ from langchain_memengine.storage.record_values import (
 )
 from langchain_memengine.storage.sessions import Session, SessionRecall
 from langchain_memengine.workspace.watcher import WatchState
+from tests.contrast import NIGHT, SEEN, WHITE, contrast
 
 NOON = datetime(2026, 5, 19, 12, tzinfo=UTC)
 HARMLESS = "memory.sqlite"
@@ -231,6 +234,16 @@ def test_hits_show_place_text_score_and_bars_of_each_leg():
     assert '<i class="time" style="width:91%"></i></span>20 d ×0.91</td>' in page
     assert "daily/2026-05-19.md:3-4<small>Plan › Deploys</small>" in page
     assert "<a " not in page
+
+
+def test_bars_and_marks_are_seen_on_light_and_dark_pages():
+    style = html_of([]).partition("</style>")[0]
+    colours = set(re.findall(r"#[0-9a-f]{6}", style))
+    assert set(COLOURS.values()) < colours
+    assert contrast("#000000", WHITE) == 21  # as its definition says
+    for colour in colours:
+        assert contrast(colour, WHITE) >= SEEN, colour
+        assert contrast(colour, NIGHT) >= SEEN, colour
 
 
 def test_places_that_are_no_files_are_cut_to_what_fits():
