@@ -4,7 +4,7 @@
 
 Bytes grow along a line through the last two sizes, and so do the milliseconds of the exact product
 and of the keyword leg, which look at everything; those of Chroma grow with the logarithm of the
-size and are told as they are. Below 16,000 chunks the exact product is made with all vectors, above
+size and are told as they are. Below 5,000 chunks the exact product is made with all vectors, above
 only with few: the line tells of a million only through two larger sizes. One process on SQLite; a
 server adds its round trips.
 """
@@ -25,6 +25,7 @@ from langchain_memengine import MemEngineConfig, MemoryEngine
 
 MILLION = 1_000_000
 QUERIES = 60
+QUANTIZED = ("codes", "scales", "errors", "norms", "offsets")
 
 Points = dict[str, dict[int, float]]
 
@@ -68,7 +69,7 @@ def disk(root: Path) -> dict[str, int]:
     return {
         "database with vectors": (state / "memory.sqlite").stat().st_size,
         "matrix": saved["matrix"],
-        "quantized vectors": sum(saved[name] for name in ("codes", "scales", "errors")),
+        "quantized vectors": sum(saved.get(name, 0) for name in QUANTIZED),
         "posting lists": sum(saved[name] for name in postings),
         "all index files": sum(saved.values()),
         "Chroma": sum(f.stat().st_size for f in (state / "chroma").rglob("*") if f.is_file()),

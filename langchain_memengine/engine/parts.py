@@ -36,6 +36,7 @@ from langchain_memengine.retrieval.sources import (
     named_source_id,
 )
 from langchain_memengine.retrieval.traffic import Traffic
+from langchain_memengine.storage import files
 from langchain_memengine.storage.documents import TableNotes
 from langchain_memengine.storage.drawn_once import drawn_once
 from langchain_memengine.storage.job_values import Handler
@@ -44,7 +45,7 @@ from langchain_memengine.types import (
     LOCAL_ADMIN,
     Actor,
 )
-from langchain_memengine.workspace.files import workspace_id
+from langchain_memengine.workspace.identity import workspace_id
 from langchain_memengine.workspace.layout import Layout
 from langchain_memengine.workspace.notes import DiskNotes, Notes
 from langchain_memengine.workspace.watcher import PendingChanges, Watcher
@@ -210,7 +211,7 @@ class EngineParts:
 
     def _all_sources(self, layout: Layout | None) -> list[Source]:
         main: Source = (
-            FolderSource(layout.root, workspace_id(layout.root), self.config)
+            FolderSource(layout.root, self._workspace_id(layout.root), self.config)
             if layout
             else NotesSource(self._database)
         )
@@ -219,6 +220,17 @@ class EngineParts:
             for name, folder in self.config.sources.items()
         ]
         return [main, *named]
+
+    def _workspace_id(self, root: Path) -> str:
+        """Return the id of the folder; one that lost its own has that which its database knows."""
+
+        def known() -> list[str]:
+            if self.config.database_url is not None:  # other folders may share it
+                return []
+            with self._database.read() as tx:
+                return files.workspaces(tx)
+
+        return workspace_id(root, known=known, read_only=self.read_only)
 
     def _save_partitions(self) -> None:
         with self._database.read() as tx:

@@ -143,7 +143,7 @@ class _MemoryTools:
             found = asked(thread_id=thread_id)
         hits = found.hits
         self._engine.record_access(hits)
-        return shown(hits), as_json(hits)
+        return shown(hits) + model_memories.poorer(found.degraded), as_json(hits)
 
     def save(self, text: str, config: RunnableConfig) -> str:
         if not text.strip():

@@ -81,8 +81,10 @@ class KeywordIndex(BM25Okapi):  # type: ignore[misc]  # rank_bm25 ships no types
         self._common: OrderedDict[str, Floats] = OrderedDict()
         self._norms_for = 0.0
         self._norms = np.zeros(0)
+        # Of the size of the corpus, so that a search need not ask the system for fresh memory.
+        self._scores = np.zeros(0)
         self._scratch = np.zeros(0)
-        self.add(list(corpus))
+        self.add(corpus)
 
     @classmethod
     def from_arrays(
@@ -144,15 +146,15 @@ class KeywordIndex(BM25Okapi):  # type: ignore[misc]  # rank_bm25 ships no types
         """How often the posting lists were rewritten as a whole."""
         return self._postings.merges
 
-    def add(self, documents: Sequence[Words]) -> int:
-        """Append documents; return the slot of the first."""
+    def add(self, documents: Iterable[Words]) -> int:
+        """Append documents, of which one at a time is looked at; return the slot of the first."""
         first = len(self._alive)
-        lengths = np.fromiter(map(len, documents), np.int32, len(documents))
-        self._lengths.extend(lengths)
-        self._alive.extend(np.ones(len(documents), np.bool_))
-        self._postings.add(documents, self._alive.values)
-        self._size += len(documents)
-        self._words += int(lengths.sum())
+        new = self._postings.counted(documents)
+        self._lengths.extend(new.lengths)
+        self._alive.extend(np.ones(len(new.lengths), np.bool_))
+        self._postings.add(new, self._alive.values)
+        self._size += len(new.lengths)
+        self._words += int(new.lengths.sum())
         self._forget_derived()
         return first
 
@@ -177,6 +179,8 @@ class KeywordIndex(BM25Okapi):  # type: ignore[misc]  # rank_bm25 ships no types
     def scores(self, query: Words, statistics: CorpusStatistics | None = None) -> Floats:
         """Return the score of each slot, shape (slots,); 0 for no match and for empty slots.
 
+        They are valid until the next call.
+
         Args:
             query: Words; one that occurs twice counts twice.
             statistics: Of the corpus this index is a part of; default: of this index alone.
@@ -184,7 +188,8 @@ class KeywordIndex(BM25Okapi):  # type: ignore[misc]  # rank_bm25 ships no types
         times = Counter(query)
         statistics = statistics or self.statistics(times)
         self._derive_norms(statistics.average_length)
-        scores = np.zeros(len(self._alive))
+        scores = self._scores
+        scores.fill(0.0)
         rare: list[tuple[float, NDArray[np.int32], NDArray[np.int32]]] = []
         for word, count in times.items():
             weight = count * statistics.idf(word) * (self.k1 + 1.0)
@@ -223,6 +228,7 @@ class KeywordIndex(BM25Okapi):  # type: ignore[misc]  # rank_bm25 ships no types
             self._norms_for = average_length
             self._norms = self._lengths.values * (self.k1 * self.b / average_length)
             self._norms += self.k1 * (1 - self.b)
+            self._scores = np.empty(len(self._alive))
             self._scratch = np.empty(len(self._alive))
 
     def _common_weights(self, word: str) -> Floats:

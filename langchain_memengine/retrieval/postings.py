@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress, count
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,22 @@ MERGE_FRACTION = 0.25
 
 MIN_DELTA = 4096
 """Postings the delta may always have: folding in a small base is not worth the work."""
+
+
+class Counted(NamedTuple):
+    """The postings of some documents, one document after the other.
+
+    Attributes:
+        terms: Term of each posting.
+        counts: How often the document has it.
+        sizes: Postings of each document.
+        lengths: Words of each document.
+    """
+
+    terms: Ints32
+    counts: Ints32
+    sizes: Ints32
+    lengths: Ints32
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,15 +150,28 @@ class Postings:
             np.concatenate([counts, np.asarray(new_counts, np.int32)]),
         )
 
-    def add(self, documents: Sequence[Words], alive: NDArray[np.bool_]) -> None:
+    def counted(self, documents: Iterable[Words]) -> Counted:
+        """Return the postings of new documents, of which one at a time is looked at."""
+        terms, counts, sizes, lengths = array("i"), array("i"), array("i"), array("i")
+        term_of = self._vocabulary.__getitem__
+        for words in documents:
+            frequencies = Counter(words)
+            terms.extend(map(term_of, frequencies))
+            counts.extend(frequencies.values())
+            sizes.append(len(frequencies))
+            lengths.append(len(words))
+        return Counted(*(np.asarray(each, np.int32) for each in (terms, counts, sizes, lengths)))
+
+    def add(self, new: Counted, alive: NDArray[np.bool_]) -> None:
         """Add the documents in the last slots of ``alive``, which tells which slots are in use."""
-        terms, slots, counts = self._counted(documents, len(alive) - len(documents))
+        first = len(alive) - len(new.sizes)
+        slots = np.repeat(np.arange(first, len(alive), dtype=np.int32), new.sizes)
         self._frequency.grow_to(len(self._vocabulary))
-        self._frequency.values[:] += np.bincount(terms, minlength=len(self._vocabulary))
-        if self._delta_size + len(terms) > max(MIN_DELTA, MERGE_FRACTION * len(self._base.slots)):
-            self._merge(terms, slots, counts, alive)
+        self._frequency.values[:] += np.bincount(new.terms, minlength=len(self._vocabulary))
+        if self._delta_size + len(slots) > max(MIN_DELTA, MERGE_FRACTION * len(self._base.slots)):
+            self._merge(new.terms, slots, new.counts, alive)
         else:
-            self._add_to_delta(terms, slots, counts)
+            self._add_to_delta(new.terms, slots, new.counts)
 
     def remove(self, slots: Sequence[int]) -> None:
         """Lower the frequencies of the terms in these documents; each may be removed once."""
@@ -152,20 +181,6 @@ class Postings:
         nothing = array("i")
         for slot in slots:
             self._frequency.values[self._delta_terms.get(slot, nothing)] -= 1
-
-    def _counted(self, documents: Sequence[Words], first: int) -> tuple[Ints32, Ints32, Ints32]:
-        """Return (term, slot, count) of every posting of new documents, by slot."""
-        terms, counts, sizes = array("i"), array("i"), array("i")
-        term_of = self._vocabulary.__getitem__
-        for words in documents:
-            frequencies = Counter(words)
-            terms.extend(map(term_of, frequencies))
-            counts.extend(frequencies.values())
-            sizes.append(len(frequencies))
-        slots = np.repeat(
-            np.arange(first, first + len(documents), dtype=np.int32), np.asarray(sizes, np.int32)
-        )
-        return np.asarray(terms, np.int32), slots, np.asarray(counts, np.int32)
 
     def _add_to_delta(self, terms: Ints32, slots: Ints32, counts: Ints32) -> None:
         for term, slot, times in zip(terms.tolist(), slots.tolist(), counts.tolist(), strict=True):

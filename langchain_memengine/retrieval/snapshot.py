@@ -34,10 +34,11 @@ from langchain_memengine.workspace.files import write_atomic
 
 logger = logging.getLogger(__name__)
 
-FORMAT_VERSION = 4
+FORMAT_VERSION = 6
 """Raised with every change of the files' meaning, so that older ones are built again."""
 
 _MANIFEST = "manifest.json"
+_QUANTIZED_ARRAYS = ("codes", "scales", "errors", "norms", "offsets")
 _SLOT_ARRAYS = (
     "event_days",
     "accesses",
@@ -210,7 +211,10 @@ def _require_consistent(arrays: array_files.Arrays, texts: array_files.Texts) ->
     lengths |= {"posting_starts": terms + 1, "frequencies": terms}
     lengths["posting_slots"] = lengths["posting_counts"] = int(arrays["posting_starts"][-1])
     if "matrix" in arrays:
-        lengths |= dict.fromkeys(("matrix", "codes", "scales", "errors"), slots)
+        lengths["matrix"] = slots
+    if "codes" in arrays:
+        lengths |= dict.fromkeys(_QUANTIZED_ARRAYS, slots)
+        lengths["centre"] = arrays["matrix"].shape[1]
     wrong = [name for name, length in lengths.items() if len(arrays[name]) != length]
     if wrong:
         raise ValueError(f"lengths do not fit together: {', '.join(wrong)}")

@@ -17,15 +17,21 @@ from numpy.typing import NDArray
 
 from langchain_memengine.retrieval.growing import GrowingArray
 from langchain_memengine.retrieval.quantized import QuantizedVectors
-from langchain_memengine.retrieval.top import top
+from langchain_memengine.retrieval.top import all_as_high
 
 FloatArray = NDArray[np.float32]
 
 NO_COSINE = -2.0
 """Stands for "no embedding" in arrays of cosines: below every cosine."""
 
+QUANTIZED_FROM = 1000
+"""Vectors from which on there are quantized ones beside them: fewer are read as soon."""
+
 _PICKED = 256
 """Vectors that are picked out at a time: so many stay in the processor's cache."""
+
+_FEW = 0.25
+"""Share of the slots up to which vectors are picked out: to read all in order is faster above."""
 
 _SAMPLED_PAIRS = 400
 _FEW_VECTORS = 16
@@ -52,7 +58,7 @@ class VectorMatrix:
     def __init__(self) -> None:
         self._present = GrowingArray(np.bool_)
         self._vectors: GrowingArray | None = None  # shape (slots, dimension)
-        self._quantized = QuantizedVectors(0)
+        self._quantized: QuantizedVectors | None = None
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
@@ -61,6 +67,7 @@ class VectorMatrix:
         matrix._present = GrowingArray.of(arrays["present"])
         if "matrix" in arrays:
             matrix._vectors = GrowingArray.of(arrays["matrix"])
+        if "codes" in arrays:
             matrix._quantized = QuantizedVectors.from_arrays(arrays)
         return matrix
 
@@ -68,7 +75,9 @@ class VectorMatrix:
         """Return the arrays to keep; only ``present`` if no slot ever had a vector."""
         arrays: dict[str, NDArray[Any]] = {"present": self._present.values}
         if self._vectors is not None:
-            arrays |= {"matrix": self._vectors.values, **self._quantized.to_arrays()}
+            arrays["matrix"] = self._vectors.values
+        if self._quantized is not None:
+            arrays |= self._quantized.to_arrays()
         return arrays
 
     def __len__(self) -> int:
@@ -90,6 +99,7 @@ class VectorMatrix:
         self._present.grow_to(slots)
         if self._vectors is not None:
             self._vectors.grow_to(slots)
+        if self._quantized is not None:
             self._quantized.grow_to(slots)
 
     def put(self, slots: NDArray[np.int64], vectors: FloatArray) -> None:
@@ -98,11 +108,13 @@ class VectorMatrix:
             return
         if self._vectors is None:
             self._vectors = GrowingArray(np.float32, vectors.shape[1:])
-            self._quantized = QuantizedVectors(vectors.shape[1])
             self.grow_to(len(self._present))
         self._vectors.values[slots] = vectors
-        self._quantized.put(slots, vectors)
         self._present.values[slots] = True
+        if self._quantized is not None:
+            self._quantized.put(slots, self._vectors.values)
+        elif len(self) >= QUANTIZED_FROM:
+            self._quantize(self._vectors.values)
 
     def remove(self, slots: Sequence[int]) -> None:
         """Forget the vectors of these slots."""
@@ -132,7 +144,9 @@ class VectorMatrix:
     def nearest(
         self, query: FloatArray, k: int, mask: NDArray[np.bool_] | None = None
     ) -> NDArray[np.int64]:
-        """Return the ``k`` slots that have the highest cosines, nearest first, ties in order.
+        """Return the slots that have the ``k`` highest cosines, nearest first, ties in order.
+
+        Those that are as near as the last of them come behind it, too.
 
         Args:
             query: Normalised.
@@ -140,8 +154,20 @@ class VectorMatrix:
             mask: Slots that may be returned; ``None`` is all.
         """
         among = self._present.values if mask is None else mask & self._present.values
-        slots = self._quantized.may_be_nearest(query, k, None if among.all() else among)
-        return slots[top(self.cosines_of(slots, query), k, above=NO_COSINE)]
+        if self._quantized is None:
+            (slots,) = among.nonzero()
+        else:
+            slots = self._quantized.may_be_nearest(query, k, None if among.all() else among)
+        is_few = len(slots) <= _FEW * len(among)
+        cosines = self.cosines_of(slots, query) if is_few else self.cosines(query)[slots]
+        return slots[all_as_high(cosines, k, above=NO_COSINE)]
+
+    def _quantize(self, vectors: FloatArray) -> None:
+        (slots,) = self._present.values.nonzero()
+        some = slots[:: -(-len(slots) // QUANTIZED_FROM)]
+        self._quantized = QuantizedVectors(vectors[some].mean(axis=0))
+        self._quantized.grow_to(len(vectors))
+        self._quantized.put(slots, vectors)
 
     def rows(self, slots: NDArray[np.int64]) -> FloatArray:
         """Return the vectors of some slots, zeros where there is none; shape (n, dimension)."""

@@ -40,6 +40,10 @@ from langchain_memengine.storage.column_types import KeyLimit
 BEGIN_READ = "BEGIN"
 KEY_LIMIT: KeyLimit | None = None
 
+_CACHE_KIB = 8000
+"""Memory for pages of each connection, of which there may be several: enough for the inner pages of
+indexes over a million rows. The system keeps the others as well."""
+
 _MAX_PROBLEMS = 5
 _RETRY_SECONDS = 0.005
 _DRIVER = "sqlite+memengine"
@@ -104,7 +108,8 @@ def connect(url: URL, *, busy_timeout_ms: int, read_only: bool) -> Engine:
     @event.listens_for(engine, "connect")
     def _on_connect(connection: sqlite3.Connection, _record: object) -> None:
         connection.isolation_level = None  # the driver must not begin transactions of its own
-        pragmas = ["foreign_keys = ON", f"busy_timeout = {busy_timeout_ms}", "cache_size = -32000"]
+        pragmas = ["foreign_keys = ON", f"busy_timeout = {busy_timeout_ms}"]
+        pragmas.append(f"cache_size = -{_CACHE_KIB}")
         # What is deleted is overwritten, so that forgotten words are not left in free pages.
         pragmas += (
             ["query_only = ON"] if read_only else ["synchronous = FULL", "secure_delete = ON"]

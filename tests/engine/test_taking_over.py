@@ -76,7 +76,7 @@ def test_it_keeps_the_indexes_for_the_next_start(tmp_path, monkeypatch):
     second.close()
 
     def refuse(_index, documents):
-        assert documents == []
+        assert list(documents) == []
 
     monkeypatch.setattr(KeywordIndex, "add", refuse)
     with engine_of(tmp_path, vector_search="exact") as engine:

@@ -77,6 +77,16 @@ def test_what_a_model_saves_is_its_unverified_word_in_its_thread(tools, engine):
     assert tools["memory_search"].invoke({"query": "tea"}, ANN) == "No memory matches."
 
 
+def test_a_model_is_told_what_made_its_answer_poorer(tools, engine):
+    engine.add_texts(["tea"])
+    for query, found in (("tea", "tea"), ("milk", "No memory matches.")):
+        engine._embedding._required().embeddings._faults = [ConnectionError()]
+        told = tools["memory_search"].invoke({"query": query})
+        assert found in told
+        assert "Poorer than asked: vector: FakeEmbeddings" in told
+    assert "Poorer" not in tools["memory_search"].invoke({"query": "cocoa"})
+
+
 def test_a_record_of_the_application_is_deleted_by_the_id_it_is_shown_with(tools, engine):
     engine.remember("Ann likes tea.", id="drink", actor=Actor("ann"))
     shown = id_in(tools["memory_search"].invoke({"query": "tea"}, ANN))

@@ -205,6 +205,22 @@ def test_an_unknown_operator_is_refused_by_name(rows):
         passing(rows, metadata={"key": {"$regex": "x"}})
 
 
+@pytest.mark.parametrize("wanted", [{"$gt": 1, "lt": 9}, {"gte": 1, "$lt": 9}, {"$not": 1, "x": 2}])
+def test_what_is_no_operator_beside_one_is_refused(wanted):
+    with pytest.raises(ConfigurationError, match=r"'(lt|gte|\$not)'.*'key'.*\$nin"):
+        passing([row(key=5)], metadata={"key": wanted})
+
+
+@pytest.mark.parametrize("name", ["$not", "$nor", "$in", "$gt", "$where"])
+def test_a_word_of_other_filters_is_no_name_of_metadata(name):
+    with pytest.raises(ConfigurationError, match=rf"\{name}.*\$and or \$or"):
+        passing([row(key=5)], metadata={name: [{"key": 5}]})
+
+
+def test_a_name_that_is_no_text_is_looked_for_as_it_is_stored():
+    assert passing([row(**{"2026": "x"}), row()], metadata={2026: "x"}) == [True, False]
+
+
 def test_a_condition_stands_alone():
     condition = metadata_condition("n", {"$gte": 2})
     assert [condition(value) for value in (1, 2, "2")] == [False, True, False]

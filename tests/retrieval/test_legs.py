@@ -109,7 +109,6 @@ def test_scores_are_those_of_one_index_over_everything_readable(view):
 @pytest.mark.parametrize("searched_from", [0, 1_000_000])
 def test_the_exact_leg_returns_the_nearest_that_pass(view, monkeypatch, searched_from):
     monkeypatch.setattr(legs, "SEARCHED_FROM", searched_from)
-    monkeypatch.setattr(legs, "FILTERED_FROM", searched_from)
     nearest = legs.exact_leg(view, query(X), 3, None)
     assert nearest.positions.tolist() == [1, 5, 0]
     assert nearest.path == "exact"

@@ -20,19 +20,30 @@ def random_units(seed, count, dimension):
     return unit(np.random.default_rng(seed).normal(size=(count, dimension)))
 
 
-def held(vectors):
-    some = QuantizedVectors(vectors.shape[1])
+def held(vectors, centre=None):
+    """Return these vectors quantized, less their mean unless told otherwise."""
+    some = QuantizedVectors(vectors.mean(axis=0) if centre is None else centre)
     some.grow_to(len(vectors))
     some.put(np.arange(len(vectors)), vectors)
     return some
 
 
 def test_the_largest_number_of_a_vector_becomes_127():
-    coded = quantize(np.asarray([[0.6, -0.8], [0.0, 0.0]], np.float32))
+    coded = quantize(np.asarray([[0.6, -0.8], [0.0, 0.0]], np.float32), np.zeros(2, np.float32))
     # 0.6 / (0.8 / 127) is 95.25: a quarter of a step is rounded away.
     assert coded.codes.tolist() == [[95, -127], [0, 0]]
     assert coded.scales == pytest.approx([0.8 / 127, 0.0])
     assert coded.errors == pytest.approx([0.25 * 0.8 / 127, 0.0], rel=1e-3)
+    assert coded.norms == pytest.approx([1.0, 0.0])
+    assert coded.offsets.tolist() == [0.0, 0.0]
+
+
+def test_what_vectors_have_in_common_is_taken_off():
+    coded = quantize(np.asarray([[0.6, -0.8]], np.float32), np.asarray([0.6, -0.2], np.float32))
+    assert coded.codes.tolist() == [[0, -127]]
+    assert coded.scales == pytest.approx([0.6 / 127])
+    assert coded.norms == pytest.approx([0.6])
+    assert coded.offsets == pytest.approx([0.12])
 
 
 few_numbers = st.sampled_from([-1.0, -0.5, -0.49, 0.0, 0.001, 0.3, 0.31, 1.0])
@@ -41,14 +52,15 @@ many_vectors = st.integers(1, 12).flatmap(
 )
 
 
-@given(many_vectors, st.integers(1, 31), arrays.arrays(np.bool_, 29))
-def test_whatever_is_among_the_nearest_may_be(vectors, k, mask):
-    vectors, query = unit(vectors[1:]), unit(vectors[:1])[0]
+@given(many_vectors, st.integers(1, 30), arrays.arrays(np.bool_, 28))
+def test_whatever_is_among_the_nearest_may_be_whatever_the_centre(vectors, k, mask):
+    vectors, query, centre = unit(vectors[2:]), unit(vectors[:1])[0], unit(vectors[1:2])[0]
     products = np.vecdot(vectors, query)
     products[~mask] = -np.inf
     # All that are as near as the k-th nearest may stand in its place.
     least = np.sort(products)[-min(k, max(mask.sum(), 1))]
     nearest = set(np.flatnonzero(mask & (products >= least)).tolist())
+    assert nearest <= set(held(vectors, centre).may_be_nearest(query, k, mask).tolist())
     assert nearest <= set(held(vectors).may_be_nearest(query, k, mask).tolist())
 
 
@@ -56,7 +68,16 @@ def test_most_vectors_need_no_exact_product():
     vectors = random_units(1, 5000, 384)
     some = held(vectors)
     for query in random_units(2, 5, 384):
-        assert 10 <= len(some.may_be_nearest(query, 10)) < 100
+        assert 10 <= len(some.may_be_nearest(query, 10)) < 150
+
+
+def test_vectors_that_are_much_alike_are_told_apart_by_what_sets_them_apart():
+    common = random_units(3, 1, 256)
+    vectors = unit(common + 0.1 * random_units(1, 5000, 256))
+    some, plain = held(vectors), held(vectors, np.zeros(256, np.float32))
+    for query in unit(common + 0.1 * random_units(2, 5, 256)):
+        assert 10 <= len(some.may_be_nearest(query, 10)) < 150
+        assert len(plain.may_be_nearest(query, 10)) > 1000
 
 
 @pytest.mark.parametrize(("allowed", "read"), [(0, []), (30, [30]), (31, [100]), (99, [100])])
@@ -75,19 +96,9 @@ def test_the_codes_of_few_are_picked_out_and_of_many_read_in_order(monkeypatch, 
     assert (lengths, len(found) >= min(5, allowed)) == (read, True)
 
 
-def test_what_cannot_be_told_apart_is_picked_out_a_batch_at_a_time(monkeypatch):
-    picked = []
-
-    def telling(codes, slots):
-        picked.append(len(slots))
-        return of(codes, slots)
-
-    of = Codes.of
-    monkeypatch.setattr(Codes, "of", telling)
-    monkeypatch.setattr(quantized, "_BATCH", 7)
+def test_what_cannot_be_told_apart_is_all_there():
     same = np.repeat(random_units(6, 1, 8), 20, axis=0)
     assert held(same).may_be_nearest(same[0], 5).tolist() == list(range(20))
-    assert picked == [7, 7, 6]
 
 
 @pytest.mark.parametrize("mask", [None, np.arange(20) % 2 == 0])
@@ -114,6 +125,6 @@ def test_a_copy_over_the_same_arrays_is_the_same_and_grows():
     copy = QuantizedVectors.from_arrays(some.to_arrays())
     for one in (some, copy):
         one.grow_to(40)
-        one.put(np.arange(20, 40), vectors[20:])
+        one.put(np.arange(20, 40), vectors)
     query = random_units(5, 1, 8)[0]
     assert some.may_be_nearest(query, 3).tolist() == copy.may_be_nearest(query, 3).tolist()

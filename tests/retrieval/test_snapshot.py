@@ -125,7 +125,7 @@ def test_postings_are_kept_folded_and_without_what_was_removed():
 def test_postings_that_are_folded_already_are_kept_as_they_are():
     postings = Postings()
     alive = np.ones(1, np.bool_)
-    postings.add([["tea"]], alive)
+    postings.add(postings.counted([["tea"]]), alive)
     postings.to_arrays(alive)
     merges = postings.merges
     postings.to_arrays(alive)

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from langchain_memengine.retrieval import vector_matrix
 from langchain_memengine.retrieval.top import top
 from langchain_memengine.retrieval.vector_matrix import NO_COSINE, VectorMatrix
 
@@ -146,11 +147,21 @@ def test_a_cosine_does_not_depend_on_the_slot(dimension):
 
 
 def nearest_of(cosines, k):
-    """Return the slots of the highest cosines, ties in order, those without one left out."""
+    """Return the slots of the highest cosines, ties in order and all of them."""
     order = sorted(range(len(cosines)), key=lambda slot: (-cosines[slot], slot))
-    return [slot for slot in order if cosines[slot] > NO_COSINE][:k]
+    embedded = [slot for slot in order if cosines[slot] > NO_COSINE]
+    return [slot for slot in embedded if cosines[slot] >= cosines[embedded[:k][-1]]]
 
 
+@pytest.fixture(params=[1, 1_000_000], ids=["quantized", "plain"])
+def _either_way(request, monkeypatch):
+    monkeypatch.setattr(vector_matrix, "QUANTIZED_FROM", request.param)
+
+
+either_way = pytest.mark.usefixtures("_either_way")
+
+
+@either_way
 @pytest.mark.parametrize("kept", [0, 1, 44, 200, 299])
 def test_the_nearest_are_those_of_the_whole_product(kept):
     matrix = matrix_of(unit(1, 300, dimension=384), slots=310)
@@ -164,6 +175,8 @@ def test_the_nearest_are_those_of_the_whole_product(kept):
         assert matrix.nearest(asked, 7, mask).tolist() == nearest_of(cosines.tolist(), 7)
 
 
+@either_way
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])  # the same for all examples
 @given(
     st.lists(st.sampled_from([0, 1, 2, 3]), max_size=30),
     st.sets(st.integers(0, 29)),
@@ -196,6 +209,22 @@ def test_the_nearest_are_found_with_few_exact_products(monkeypatch):
     assert 10 <= sum(read) < 100
 
 
+def test_quantized_vectors_come_once_they_pay_and_follow_what_is_put(monkeypatch):
+    monkeypatch.setattr(vector_matrix, "QUANTIZED_FROM", 40)
+    vectors, asked = unit(1, 60, dimension=16), unit(2, 1, 16)[0]
+    matrix = VectorMatrix()
+    for size in (39, 40, 60):
+        start = len(matrix)
+        matrix.grow_to(size)
+        matrix.put(np.arange(start, size), vectors[start:size])
+        saved = matrix.to_arrays()
+        assert ("codes" in saved) == (size >= 40)
+        expected = nearest_of(matrix.cosines(asked).tolist(), 3)
+        assert matrix.nearest(asked, 3).tolist() == expected
+        assert VectorMatrix.from_arrays(saved).nearest(asked, 3).tolist() == expected
+
+
+@either_way
 def test_the_nearest_are_those_put_and_not_removed_since():
     matrix, asked = matrix_of([X, [0.6, 0.8], Y]), query(X)
     assert matrix.nearest(asked, 1).tolist() == [0]
