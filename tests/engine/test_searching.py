@@ -173,6 +173,14 @@ def test_tail_of_a_long_query_matters():
         assert texts(found)[0] == "Kyiv bought 12 trams."
 
 
+def test_the_embedder_is_asked_for_the_tail_of_a_long_query():
+    embeddings = FakeEmbeddings()
+    with make_engine(embeddings=embeddings) as engine:
+        engine.add_texts(["tea"])
+        engine.search("x" * 5000 + " is there tea?")
+        assert embeddings.calls[-1] == ["x" * (4000 - 14) + " is there tea?"]
+
+
 # What a hit carries
 
 
