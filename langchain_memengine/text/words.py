@@ -226,13 +226,13 @@ class _Lexicon(dict[str, tuple[str, ...]]):
         return self.forms("".join(pieces), stop_words)
 
     def _stems(self, word: str, stop_words: frozenset[str]) -> Iterable[str]:
-        """Return the stems of a word's spellings, each once; té is no stop word, te is one."""
-        spelt = (self._stem(one) for one in self._spelt(word) if one not in stop_words)
-        return dict.fromkeys(spelt)
+        """Return the stems of a word's spellings, each once; sûr is no stop word, sur is one."""
+        if word.isascii():  # most are, and there is one for each new word of a text
+            return (self._stem(word[:MAX_WORD_CHARS]),)
+        return dict.fromkeys(self._stem(one) for one in self._spelt(word) if one not in stop_words)
 
     def _spelt(self, word: str) -> list[str]:
-        spelt = self._spellings(word[:MAX_WORD_CHARS])
-        return [one[:MAX_WORD_CHARS] for one in spelt]
+        return [one[:MAX_WORD_CHARS] for one in self._spellings(word[:MAX_WORD_CHARS])]
 
     def _stem(self, word: str) -> str:
         language = self._by_script.get(script_of(word))

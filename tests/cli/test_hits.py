@@ -114,3 +114,7 @@ def test_the_widest_receipt_is_one_line_of_eighty_columns():
             "context_rank": 999, "age_days": 9999.0}  # fmt: skip
     for named in ({}, {"author_boost": 0.2, "date_boost": 0.5}):
         assert len(receipts(a_hit(**wide, **named), width=76)[0]) == 1
+
+
+def test_a_word_is_highlighted_with_the_diacritics_that_the_query_lacks():
+    assert highlighted("Lunch at the café in Zürich", "zuerich cafe") == ["Zürich", "café"]

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from langchain_memengine.config import MemEngineConfig
 from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.rankings import RANKINGS
+from langchain_memengine.retrieval import snapshot_keeping
 from langchain_memengine.text import words
 from langchain_memengine.types import (
     Actor,
@@ -154,6 +155,7 @@ def test_a_word_as_it_was_spelt_ranks_first(language, query):
 
 
 def test_an_index_kept_by_an_older_splitter_is_made_anew(tmp_path, monkeypatch):
+    monkeypatch.setattr(snapshot_keeping, "MIN_CHUNKS", 1)
     with monkeypatch.context() as older:
         older.setattr(words, "SPLITTER_VERSION", words.SPLITTER_VERSION - 1)
         older.setattr(words, "spellings", lambda word: (word,))
