@@ -68,10 +68,14 @@ class SyncingFirst(Writing):
         return bool(report.indexed or report.removed), tuple(problems)
 
 
+def is_others_file(path: str, actor: Actor) -> bool:
+    """Return whether a path is that of a file in another user's folder."""
+    folder = owner_folder(path)
+    return folder is not None and folder_owner(folder) != slug(actor.user_id)
+
+
 def _told(problem: FileProblem, actor: Actor) -> str:
     """Return a problem as far as it concerns an actor: names of others' files are theirs."""
-    folder = owner_folder(problem.path)
-    is_others = folder is not None and folder_owner(folder) != slug(actor.user_id)
-    if is_others and not actor.is_admin:
+    if is_others_file(problem.path, actor) and not actor.is_admin:
         return "sync: a file of another user could not be indexed"
     return f"sync: {problem.path}: {problem.reason}"
