@@ -11,7 +11,7 @@ from typing import Any
 from langchain_memengine.answers import Explanation, Hit, SearchResult
 from langchain_memengine.engine.pinning import Pinning
 from langchain_memengine.engine.reading_records import sources_named
-from langchain_memengine.engine.syncing_first import is_others_file
+from langchain_memengine.engine.syncing_first import may_know_of
 from langchain_memengine.errors import ConfigurationError, NotFoundError
 from langchain_memengine.given import whole
 from langchain_memengine.rankings import Ranking, checked_ranking
@@ -132,7 +132,7 @@ class Searching(Pinning):
 
     def _why_left_out(self, path: str, actor: Actor) -> str | None:
         """Return why nothing of a file can be found; ``None`` if there is none, or not for them."""
-        if is_others_file(path, actor):
+        if not may_know_of(actor, path):
             return None
         reasons = (self._indexer.why_left_out(source, path) for source in self._sources)
         return next(filter(None, reasons), None)

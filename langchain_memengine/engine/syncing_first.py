@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 
-from langchain_memengine.answers import FileProblem
 from langchain_memengine.engine.writing import Writing
 from langchain_memengine.errors import MemEngineError
 from langchain_memengine.retrieval.file_reader import MANY_FILES
@@ -23,8 +22,7 @@ class SyncingFirst(Writing):
     def _sync_if_due(self, actor: Actor) -> tuple[bool, tuple[str, ...], float]:
         """Index changed files before a search; return (synced, problems, milliseconds).
 
-        Args:
-            actor: Who searches, and is not told the names of other users' files.
+        The problems are those of files that the actor may read.
         """
         if self.read_only or not self.config.sync_on_search:
             return False, (), 0.0
@@ -64,18 +62,15 @@ class SyncingFirst(Writing):
                 report = self._carry_out(plan, succeed)
         except MemEngineError as error:
             return False, (f"sync: {error}",)
-        problems = dict.fromkeys(_told(problem, actor) for problem in report.failed)
-        return bool(report.indexed or report.removed), tuple(problems)
+        problems = tuple(
+            f"sync: {problem.path}: {problem.reason}"
+            for problem in report.failed
+            if may_know_of(actor, problem.path)
+        )
+        return bool(report.indexed or report.removed), problems
 
 
-def is_others_file(path: str, actor: Actor) -> bool:
-    """Return whether a path is that of a file in another user's folder."""
+def may_know_of(actor: Actor, path: str) -> bool:
+    """Return whether an actor may know of a file: one in another user's folder is not theirs."""
     folder = owner_folder(path)
-    return folder is not None and folder_owner(folder) != slug(actor.user_id)
-
-
-def _told(problem: FileProblem, actor: Actor) -> str:
-    """Return a problem as far as it concerns an actor: names of others' files are theirs."""
-    if is_others_file(problem.path, actor) and not actor.is_admin:
-        return "sync: a file of another user could not be indexed"
-    return f"sync: {problem.path}: {problem.reason}"
+    return actor.is_admin or folder is None or folder_owner(folder) == slug(actor.user_id)
