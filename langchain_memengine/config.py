@@ -221,7 +221,19 @@ def load_config(root: Path | None = None, **arguments: Any) -> MemEngineConfig:
     Raises:
         ConfigurationError: A setting is unknown or has a value that cannot work.
     """
-    settings = {**_from_file(root), **_from_environment(os.environ), **arguments}
+    return _checked({**_from_file(root), **_from_environment(os.environ), **arguments})
+
+
+def changed_config(config: MemEngineConfig, **changes: Any) -> MemEngineConfig:
+    """Return settings with some of them changed, all of them checked: a copy may hold anything.
+
+    Raises:
+        ConfigurationError: A setting is unknown or has a value that cannot work.
+    """
+    return _checked({**vars(config), **changes})
+
+
+def _checked(settings: Mapping[str, Any]) -> MemEngineConfig:
     try:
         return MemEngineConfig.model_validate(settings)
     except ValidationError as error:

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from langchain_memengine.answers import Stats
-from langchain_memengine.config import MemEngineConfig, load_config
+from langchain_memengine.config import MemEngineConfig, changed_config, load_config
 from langchain_memengine.engine.background import BackgroundWork
 from langchain_memengine.engine.consolidating import Consolidating
 from langchain_memengine.engine.document_keeping import DocumentKeeping
@@ -101,8 +101,9 @@ class MemoryEngine(
         """
         folder = None if root is None else Path(root).expanduser()
         given = {"database_url": database_url, "chroma_url": chroma_url}
-        settings = (config or load_config(folder)).model_copy(
-            update={name: url for name, url in given.items() if url is not None}
+        settings = changed_config(
+            config or load_config(folder),
+            **{name: url for name, url in given.items() if url is not None},
         )
         super().__init__(
             folder,

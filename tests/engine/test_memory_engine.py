@@ -284,3 +284,18 @@ def test_a_closed_engine_says_so(use):
     engine.close()
     with pytest.raises(StorageError, match="was closed"):
         use(engine)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"chunk_tokenz": 5}, "there is 'chunk_tokens'"),
+        ({"chunk_tokens": 3}, "chunk_tokens: .*greater than or equal to 16"),
+        ({"ranking": "best"}, "Unknown ranking preset 'best'"),
+    ],
+)
+def test_a_copy_of_settings_that_cannot_work_is_refused(tmp_path, change, told):
+    copied = MemEngineConfig().model_copy(update=change)
+    with pytest.raises(ConfigurationError, match=told):
+        MemoryEngine(tmp_path / "memory", copied, embeddings=None)
+    assert list(tmp_path.iterdir()) == []
