@@ -76,18 +76,38 @@ if TYPE_CHECKING:
     from langchain_memengine.storage.graph_values import Entity, Relation
     from langchain_memengine.storage.job_values import Job
     from langchain_memengine.storage.record_values import MemoryRecord, Quarantine
+    from langchain_memengine.text.chunking import chunk_markdown
+    from langchain_memengine.text.markdown import extract_decisions
+    from langchain_memengine.text.tokens import estimate_tokens
     from langchain_memengine.types import (
         Actor,
+        Chunk,
         Fact,
         Filter,
+    )
+    from langchain_memengine.workspace.layout import (
+        ARCHIVE_DIR,
+        DAILY_DIR,
+        DREAMS_FILE,
+        MEMORY_FILE,
+        TASKS_DIR,
+        USERS_DIR,
+        Layout,
     )
     from langchain_memengine.workspace.watcher import WatchState
 
 # Names are resolved when they are first used, so that `import langchain_memengine` costs nothing.
 _HOMES = {
+    "ARCHIVE_DIR": "workspace.layout",
+    "DAILY_DIR": "workspace.layout",
+    "DREAMS_FILE": "workspace.layout",
+    "MEMORY_FILE": "workspace.layout",
     "RANKINGS": "rankings",
+    "TASKS_DIR": "workspace.layout",
+    "USERS_DIR": "workspace.layout",
     "Actor": "types",
     "AuditReport": "storage.auditing",
+    "Chunk": "types",
     "CompactionLimits": "conversation.compaction",
     "Consolidated": "knowledge.consolidation_report",
     "ConsolidationReport": "knowledge.consolidation_report",
@@ -108,6 +128,7 @@ _HOMES = {
     "IndexReport": "answers",
     "Job": "storage.job_values",
     "JobsReport": "jobs.reports",
+    "Layout": "workspace.layout",
     "MemEngineChatMessageHistory": "faces.history",
     "MemEngineConfig": "config",
     "MemEngineDocumentIndex": "faces.document_index",
@@ -128,8 +149,11 @@ _HOMES = {
     "SearchResult": "answers",
     "Stats": "answers",
     "WatchState": "workspace.watcher",
+    "chunk_markdown": "text.chunking",
     "compact_messages": "conversation.context",
+    "estimate_tokens": "text.tokens",
     "experience_tools": "faces.experience_tools",
+    "extract_decisions": "text.markdown",
     "flush_node": "faces.nodes",
     "get_memory_stats": "conversation.context",
     "graph_extraction": "faces.graph_nodes",
@@ -145,9 +169,16 @@ _HOMES = {
 }
 
 __all__ = [
+    "ARCHIVE_DIR",
+    "DAILY_DIR",
+    "DREAMS_FILE",
+    "MEMORY_FILE",
     "RANKINGS",
+    "TASKS_DIR",
+    "USERS_DIR",
     "Actor",
     "AuditReport",
+    "Chunk",
     "CompactionLimits",
     "Consolidated",
     "ConsolidationReport",
@@ -168,6 +199,7 @@ __all__ = [
     "IndexReport",
     "Job",
     "JobsReport",
+    "Layout",
     "MemEngineChatMessageHistory",
     "MemEngineConfig",
     "MemEngineDocumentIndex",
@@ -188,8 +220,11 @@ __all__ = [
     "SearchResult",
     "Stats",
     "WatchState",
+    "chunk_markdown",
     "compact_messages",
+    "estimate_tokens",
     "experience_tools",
+    "extract_decisions",
     "flush_node",
     "get_memory_stats",
     "graph_extraction",

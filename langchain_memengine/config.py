@@ -80,12 +80,19 @@ class MemEngineConfig(BaseModel):
     )
     bm25_k1: Real = Field(0.9, ge=0, description="BM25: saturation of the term frequency.")
     bm25_b: Real = Field(0.4, ge=0, le=1, description="BM25: strength of the length norm.")
-    chunk_tokens: Whole = Field(400, ge=16, description="Tokens a chunk. GoClaw, decsr: 400.")
+    chunk_tokens: Whole = Field(
+        400,
+        ge=16,
+        description="Tokens a chunk. GoClaw, decsr: 400; profClaw: about 375.",
+    )
     overlap_tokens: Whole = Field(
         80,
         ge=0,
         validate_default=True,
-        description="Tokens shared with the next. GoClaw, decsr: 80.",
+        description="Tokens shared with the next. GoClaw, decsr: 80; profClaw: about 50.",
+    )
+    split_on_headers: bool = Field(
+        default=True, description="Whether a heading of a file begins a new chunk. profClaw."
     )
     pinned_cap: Whole = Field(4000, ge=0, description="Characters of MEMORY.md in a recall. decsr.")
     include: tuple[str, ...] = Field(("**/*.md", "**/*.mdx", "**/*.txt"), description="profClaw.")

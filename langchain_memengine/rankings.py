@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+)
 
 from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.given import MOST
@@ -35,7 +42,7 @@ class Ranking(BaseModel):
     ``RANKINGS["rrf"].model_copy(update={"rrf_k": 20})``.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", revalidate_instances="always")
 
     name: str = Field(description="Shown in receipts.")
     method: FusionMethod = Field(
@@ -166,3 +173,24 @@ def ranking_named(name: str) -> Ranking:
         raise ConfigurationError(
             f"Unknown ranking preset {name!r}. Choose one of: {', '.join(RANKINGS)}."
         ) from None
+
+
+def checked_ranking(given: Ranking | str) -> Ranking:
+    """Return the ranking that is meant: a preset by its name, or one of the user's own.
+
+    ``model_copy`` takes any name and any value; here they are looked at.
+
+    Raises:
+        ConfigurationError: There is no such preset, or the ranking has a value that cannot work or
+            that no ranking has.
+    """
+    if isinstance(given, str):
+        return ranking_named(given)
+    try:
+        return Ranking.model_validate(given)
+    except ValidationError as error:
+        problems = "; ".join(
+            f"{'.'.join(map(str, e['loc'])) or given!r}: {e['msg']}"
+            for e in error.errors(include_url=False)
+        )
+        raise ConfigurationError(f"This ranking cannot work. {problems}.") from error

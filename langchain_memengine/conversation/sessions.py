@@ -87,6 +87,8 @@ class MemorySessions:
             ConfigurationError: A source is none of these.
         """
         thread_id = checked_thread(thread_id)
+        if isinstance(sources, str):
+            raise ConfigurationError("sources is a single text. Pass a list: [source].")
         wanted = tuple(self._uri(clean_text(source)) for source in sources)
         if wanted:
             wanted += (thread_source(thread_id) + "*", learnt_prefix(thread_id) + "*")

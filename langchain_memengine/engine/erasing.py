@@ -32,18 +32,20 @@ class Erasing(Writing):
         keep_history: bool,
     ) -> ForgetReport:
         """Remove rows and everything that is derived from them."""
+        main = self._sources[0].workspace_id
         touched = [*erased.changed, *erased.removed]
         gone = list(found.chunks)
         if touched:
             with self._database.read() as tx:
-                main = self._sources[0].workspace_id
                 gone = unique([*gone, *doomed.chunks_of_paths(tx, main, touched)])
             self.sync()
         removed["notes"] += len(touched)
         self._access_counts.forget(chunk.id for chunk in gone)
         with self._database.write() as tx:
             removed.update(
-                forgetting.remove(tx, found, now=self._clock(), keep_history=keep_history)
+                forgetting.remove(
+                    tx, found, now=self._clock(), workspace_id=main, keep_history=keep_history
+                )
             )
             removed.update(forgetting.remove_unused(tx, gone))
             if gone:

@@ -97,7 +97,10 @@ class Forgetting(Erasing, Remembering):
             found = doomed.select_rows(tx, wanted)
             by_id = wanted.thread_id is None and wanted.owner is None
             words = forgotten_words(tx, found, with_chunks=by_id)
-        report = self._forget(found, words, wanted, actor)
+        try:
+            report = self._forget(found, words, wanted, actor)
+        finally:
+            self.taken_back += 1
         items = self._items_left(words, owner, actor)
         return replace(report, out_of_reach=(*items, *report.out_of_reach))
 
@@ -170,6 +173,11 @@ class Forgetting(Erasing, Remembering):
             note_erasing.erase_notes(self._notes, owners, words, shown_in_entries(found)),
         )
         beyond = [f"{source} is a file outside the root: remove it there." for source in elsewhere]
+        beyond += [
+            f"{source} was a file of a folder that this engine does not follow: if another one "
+            "does, remove it there, too."
+            for source in self._unfollowed(found.chunks)
+        ]
         beyond += [f"{name} holds the same words; it is yours to edit." for name in erased.left]
         beyond += [f"{name} is no text: look yourself what it holds." for name in erased.unread]
         report = self._remove(found, erased, removed, beyond, keep_history=False)
@@ -243,15 +251,21 @@ class Forgetting(Erasing, Remembering):
 
     def _within_reach(self, found: Sequence[DoomedChunk]) -> tuple[list[DoomedChunk], list[str]]:
         """Return what can be removed, and the files that only their own folder can lose."""
-        main = self._sources[0].workspace_id
-        mine = [chunk for chunk in found if not chunk.path or chunk.workspace_id == main]
+        elsewhere = {source.workspace_id for source in self._sources[1:]}
+        mine = [chunk for chunk in found if chunk.workspace_id not in elsewhere]
         return mine, sorted({chunk.source for chunk in found} - {chunk.source for chunk in mine})
+
+    def _unfollowed(self, found: Sequence[DoomedChunk]) -> list[str]:
+        """Return the files of folders that the settings do not name (any more)."""
+        main = self._sources[0].workspace_id
+        return sorted({chunk.source for chunk in found if chunk.workspace_id not in {"", main}})
 
     def _whole_notes(
         self, found: Doomed, wanted: Selection, owners: tuple[str, ...] | None
     ) -> set[str]:
         """Return the notes that go as a whole: files that were named, and all of an owner's."""
-        names = {chunk.path for chunk in found.chunks if chunk.path}
+        main = self._sources[0].workspace_id
+        names = {chunk.path for chunk in found.chunks if chunk.workspace_id == main}
         if wanted.thread_id is not None:
             names.update(note_erasing.transcripts_of(self._notes, wanted.thread_id, owners))
         if wanted.owner is not None:

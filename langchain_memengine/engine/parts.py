@@ -37,6 +37,7 @@ from langchain_memengine.retrieval.sources import (
     named_source_id,
 )
 from langchain_memengine.retrieval.traffic import Traffic
+from langchain_memengine.storage import files
 from langchain_memengine.storage.documents import TableNotes
 from langchain_memengine.storage.drawn_once import drawn_once
 from langchain_memengine.storage.job_values import Handler
@@ -45,7 +46,7 @@ from langchain_memengine.types import (
     LOCAL_ADMIN,
     Actor,
 )
-from langchain_memengine.workspace.files import workspace_id
+from langchain_memengine.workspace.identity import workspace_id
 from langchain_memengine.workspace.layout import Layout
 from langchain_memengine.workspace.notes import DiskNotes, Notes
 from langchain_memengine.workspace.watcher import PendingChanges, Watcher
@@ -74,6 +75,8 @@ class EngineParts:
         actor: Who calls, when a call names nobody.
         read_only: Whether nothing is ever written.
         graph: Entities and relations that memories tell of.
+        taken_back: How often this engine forgot memory or set it aside: what somebody was told
+            before may hold it.
     """
 
     def __init__(  # noqa: PLR0913  # keywords, each with a default
@@ -94,6 +97,7 @@ class EngineParts:
         self._chat_model = checked_spec(chat_model)
         self.root = root
         self.read_only = read_only
+        self.taken_back = 0
         self._clock = clock
         self._sync_lock = threading.Lock()
         self._last_scan = -float("inf")
@@ -219,7 +223,7 @@ class EngineParts:
 
     def _all_sources(self, layout: Layout | None) -> list[Source]:
         main: Source = (
-            FolderSource(layout.root, workspace_id(layout.root), self.config)
+            FolderSource(layout.root, self._workspace_id(layout.root), self.config)
             if layout
             else NotesSource(self._database)
         )
@@ -228,6 +232,17 @@ class EngineParts:
             for name, folder in self.config.sources.items()
         ]
         return [main, *named]
+
+    def _workspace_id(self, root: Path) -> str:
+        """Return the id of the folder; one that lost its own has that which its database knows."""
+
+        def known() -> list[str]:
+            if self.config.database_url is not None:  # other folders may share it
+                return []
+            with self._database.read() as tx:
+                return files.workspaces(tx)
+
+        return workspace_id(root, known=known, read_only=self.read_only)
 
     def _save_partitions(self) -> None:
         with self._database.read() as tx:

@@ -77,9 +77,11 @@ class ReadingRecords(GraphWork):
             actor: Who asks.
 
         Raises:
-            ConfigurationError: ``limit`` is no whole number from 0 on.
+            ConfigurationError: ``limit`` is no whole number from 0 on, or there is no such scope.
         """
         limit = whole("limit", limit)
+        if scope is not None:
+            visibility.require_known_scope(scope)
         wanted = RecordFilter(
             scope=scope,
             owner=None if owner is None else visibility.owner_of("personal", Actor(owner)),

@@ -20,7 +20,7 @@ from langchain_memengine.engine.reading_records import (
 from langchain_memengine.errors import ConfigurationError, ScopeError
 from langchain_memengine.retrieval import visibility
 from langchain_memengine.retrieval.records import RecordKeeper, suspected
-from langchain_memengine.retrieval.standing import successors
+from langchain_memengine.retrieval.standing import require_found_instead, successors
 from langchain_memengine.storage import revisions, stored_chunks
 from langchain_memengine.storage.chunk_values import partition_key
 from langchain_memengine.storage.record_values import (
@@ -115,6 +115,10 @@ class Remembering(ReadingRecords):
             expires_at=stored_time(expires_at),
             source=fitting("source", source, MAX_SOURCE_CHARS),
         )
+        if new.valid_from and new.expires_at and new.valid_from >= new.expires_at:
+            raise ConfigurationError(
+                f"Nothing is valid from {new.valid_from} and until {new.expires_at}: swap them."
+            )
         return self._put_record(new)
 
     def update(
@@ -195,7 +199,7 @@ class Remembering(ReadingRecords):
 
         Raises:
             ConfigurationError: The old one took the place of the new one before, if by way of
-                others.
+                others; or who reads the old one may not read the new one, or not yet.
             NotFoundError: There is no such record, or the actor may not read it.
             ScopeError: The actor may not write the old one.
             StorageError: The database failed; nothing is stored.
@@ -207,6 +211,7 @@ class Remembering(ReadingRecords):
         self._require_change(old, actor)
         if old.id == new.id:
             raise ConfigurationError(f"The record {old_id!r} cannot take its own place.")
+        require_found_instead(old, new, self._clock())
         if old.id in followers:
             raise ConfigurationError(
                 f"{old_id!r} took the place of {new_id!r} before: neither would be found. Undo "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -20,6 +20,7 @@ from langchain_memengine.shown import Shown
 from langchain_memengine.storage import backup
 from langchain_memengine.storage.locking import IndexLock
 from langchain_memengine.workspace.durable import put_in_place, storage_error
+from langchain_memengine.workspace.identity import WORKSPACE_ID, is_workspace_id
 from langchain_memengine.workspace.layout import Layout
 
 logger = logging.getLogger(__name__)
@@ -76,6 +77,8 @@ def restore(
     try:
         _unfollow(layout.state_dir / GRAPH_FILE)
         before = _put(source, database, clock())
+        if url is None:
+            _take_workspace(layout, backup.workspaces(database))
         for derived in (INDEX_DIR, CHROMA_DIR):
             remove(layout.state_dir / derived)
     except OSError as error:
@@ -92,6 +95,18 @@ def _unfollow(graph: Path) -> None:
             backup.unfollow(graph)
         except StorageError as error:
             logger.warning("The graph was left as it is, move it aside. %s", error)
+
+
+def _take_workspace(layout: Layout, known: Collection[str]) -> None:
+    """Let the folder be the one whose files the backup knows, else all of them are there twice.
+
+    A folder without an id takes the one that its database knows when it is next opened.
+    """
+    path = layout.state_dir / WORKSPACE_ID
+    if path.exists() and any(map(is_workspace_id, known)):
+        is_known = path.read_text(encoding="utf-8", errors="replace").strip() in known
+        if not is_known:
+            path.unlink()
 
 
 def _put(source: Path, database: Path, now: datetime) -> Path | None:

@@ -9,28 +9,23 @@ from datetime import datetime
 from typing import Any
 
 from langchain_memengine.answers import Explanation, Hit, SearchResult
+from langchain_memengine.engine.pinning import Pinning
 from langchain_memengine.engine.reading_records import sources_named
-from langchain_memengine.engine.syncing_first import SyncingFirst
 from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.given import whole
-from langchain_memengine.rankings import Ranking, ranking_named
+from langchain_memengine.rankings import Ranking, checked_ranking
 from langchain_memengine.retrieval import visibility
 from langchain_memengine.retrieval.explain import explain
 from langchain_memengine.retrieval.filters import as_filter
 from langchain_memengine.retrieval.query import Query, Vantage
-from langchain_memengine.retrieval.recall import Recalled, capped, fence_nonce
-from langchain_memengine.retrieval.sources import source_uri
-from langchain_memengine.storage import commits, quarantines
+from langchain_memengine.retrieval.recall import Recalled, fence_nonce
+from langchain_memengine.storage import commits
 from langchain_memengine.text.heads import split_heads
 from langchain_memengine.text.sanitize import as_utc, clean_text
 from langchain_memengine.types import Actor, Filter
-from langchain_memengine.workspace.blank_memory import is_untouched
-from langchain_memengine.workspace.entries import Workspace
-from langchain_memengine.workspace.files import UnreadableFileError
-from langchain_memengine.workspace.layout import memory_names
 
 
-class Searching(SyncingFirst):
+class Searching(Pinning):
     """The chapter of the engine that answers."""
 
     def search(  # noqa: PLR0913  # keywords, each with a default
@@ -78,7 +73,7 @@ class Searching(SyncingFirst):
         asked = self._seen_from(asked, thread_id, head, as_of)
         if graph_hops is not None:
             asked = replace(asked, graph_hops=graph_hops)
-        auto_synced, problems, sync_ms = self._sync_if_due()
+        auto_synced, problems, sync_ms = self._sync_if_due(actor or self.actor)
         problems = (*problems, *self._take_over_if_due())
         with self._traffic.searching():
             if asked.graph_hops:
@@ -161,9 +156,9 @@ class Searching(SyncingFirst):
         """
         actor = actor or self.actor
         cap = self.config.pinned_cap if pinned_cap is None else whole("pinned_cap", pinned_cap)
-        pinned, problems = self._pinned(actor)
+        pinned = self._pinned(actor, cap)
         wanted = as_filter(filter)
-        not_sources = (*wanted.not_sources, *self._pinned_sources(actor))
+        not_sources = (*wanted.not_sources, *pinned.sources)
         result = self.search(
             query,
             k,
@@ -175,18 +170,11 @@ class Searching(SyncingFirst):
             as_of=as_of,
         )
         return Recalled(
-            capped(pinned, cap),
+            pinned.text,
             result.hits,
-            (*problems, *result.degraded),
+            (*pinned.problems, *result.degraded),
             fence_nonce(self._secret, thread_id),
         )
-
-    def is_quarantined(self, source: str) -> bool:
-        """Return whether what has this source URI, or this name of a note, is set aside."""
-        given = (source, source_uri(self._sources[0].workspace_id, source))
-        with self._database.read() as tx:
-            known = quarantines.everything(tx)
-        return any(one.covers(uri) for one in known for uri in given)
 
     def record_access(self, hits: Sequence[Hit]) -> None:
         """Count hits that were of use; written in batches, at the latest when closing."""
@@ -211,8 +199,7 @@ class Searching(SyncingFirst):
         max_chars: int = 0,
         max_tokens: int = 0,
     ) -> Query:
-        chosen = ranking_named(ranking) if isinstance(ranking, str) else ranking
-        chosen = chosen or self.config.ranking
+        chosen = self.config.ranking if ranking is None else checked_ranking(ranking)
         return Query(
             text=clean_text(text),
             k=chosen.k if k is None else k,
@@ -251,30 +238,6 @@ class Searching(SyncingFirst):
         if head is None and as_of is None:
             return asked
         return replace(asked, vantage=Vantage(thread_id, head, as_of))
-
-    def _pinned_sources(self, actor: Actor) -> tuple[str, ...]:
-        workspace = self._sources[0].workspace_id
-        return tuple(
-            source_uri(workspace, name)
-            for owner in ("", actor.user_id)
-            for name in memory_names(owner)
-        )
-
-    def _pinned(self, actor: Actor) -> tuple[str, tuple[str, ...]]:
-        """Return everyone's pinned text and the actor's own, and what could not be read."""
-        texts, problems = [], []
-        for owner in dict.fromkeys(("", actor.user_id)):
-            try:
-                text = Workspace(self._notes, owner).read_memory()
-            except UnreadableFileError as error:
-                problems.append(f"pinned: {error}")
-            else:
-                aside = [name for name in memory_names(owner) if self.is_quarantined(name)]
-                if aside and text.strip():
-                    problems.append(f"pinned: {aside[0]} is quarantined")
-                elif text.strip() and not is_untouched(text):
-                    texts.append(text)
-        return "\n\n".join(texts), tuple(problems)
 
 
 def _in_utc(wanted: Filter) -> Filter:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePath
 from typing import Any
 
 from langchain_memengine.answers import IndexReport
@@ -22,6 +23,7 @@ from langchain_memengine.types import (
     Provenance,
     Scope,
 )
+from langchain_memengine.workspace.layout import Layout
 from langchain_memengine.workspace.watcher import OnSuccess
 
 
@@ -63,14 +65,17 @@ class Writing(GraphWork):
         succeed(report, self._last_scan, self._clock())
         return report
 
-    def index_file(self, path: str) -> bool:
-        """Index one file by its path in the root; return whether it was stale.
+    def index_file(self, path: str | Path) -> bool:
+        """Index one file by its path, absolute or within the root; return whether it was stale.
 
         Raises:
-            ConfigurationError: There is no such file, or it is no text.
+            ConfigurationError: There is no such file in the root, or it is no text.
         """
+        name = PurePath(path).as_posix()
+        if self.root is not None and Path(path).is_absolute():
+            name = Layout(self.root).name(Path(path))
         with self._sync_lock:
-            was_stale = self._indexer.index_file(self._sources[0], path)
+            was_stale = self._indexer.index_file(self._sources[0], name)
         if was_stale:
             self._tell_graph()
         return was_stale
@@ -211,7 +216,7 @@ class Writing(GraphWork):
         """Index changed files without blocking the event loop; options as in :meth:`sync`."""
         return await asyncio.to_thread(self.sync, **options)
 
-    async def aindex_file(self, path: str) -> bool:
+    async def aindex_file(self, path: str | Path) -> bool:
         """Index one file without blocking the event loop, see :meth:`index_file`."""
         return await asyncio.to_thread(self.index_file, path)
 

@@ -16,7 +16,7 @@ from langchain_memengine.errors import MemEngineError, MissingDependencyError, N
 from langchain_memengine.faces import model_memories
 from langchain_memengine.faces.graph_tools import look_around
 from langchain_memengine.retrieval.recall import Recalled
-from langchain_memengine.text.fencing import defused, fenced
+from langchain_memengine.text.fencing import fenced
 from langchain_memengine.types import (
     Actor,
     Filter,
@@ -178,9 +178,7 @@ def _explained(tool: Callable[P, str]) -> Callable[P, str]:
 
 
 def _shown(recalled: Recalled) -> str:
-    told = (defused(" ".join(one.split())) for one in recalled.degraded)  # of file names, too
-    problems = "".join(f"\nPoorer than asked: {one}\n" for one in told)
-    return (recalled.prompt_fragment() or _NOTHING) + problems
+    return (recalled.prompt_fragment() or _NOTHING) + model_memories.poorer(recalled.degraded)
 
 
 @contextmanager

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from langchain_memengine.engine.forgetting import BEYOND
 from langchain_memengine.engine.memory_engine import MemoryEngine
 from langchain_memengine.retrieval.documents import document_id
 from langchain_memengine.retrieval.record_chunks import record_id
 from langchain_memengine.text.digests import digest
+from langchain_memengine.text.fencing import defused
 from langchain_memengine.types import (
     Actor,
     Scope,
@@ -68,3 +70,9 @@ def memory_id(source: str) -> str | None:
     """Return the id of the record or the added text that a source is; ``None`` for all others."""
     saved = record_id(source)
     return document_id(source) if saved is None else saved
+
+
+def poorer(degraded: Sequence[str]) -> str:
+    """Return what made an answer poorer than asked, in lines for a model; ``""`` if nothing did."""
+    told = (defused(" ".join(one.split())) for one in degraded)  # of file names, too
+    return "".join(f"\nPoorer than asked: {one}\n" for one in told)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import logging
 from collections.abc import Mapping
 from datetime import datetime
 from operator import attrgetter
@@ -31,6 +32,8 @@ from langchain_memengine.types import (
     Filter,
     Scope,
 )
+
+logger = logging.getLogger(__name__)
 
 RECEIPT_KEY = "memengine"
 """Key in ``Document.metadata`` under which the receipt stands."""
@@ -188,6 +191,10 @@ def _options(retriever: MemEngineRetriever) -> dict[str, Any]:
 
 
 def _documents(retriever: MemEngineRetriever, result: SearchResult) -> list[Document]:
+    if result.degraded and not result.hits:  # no document tells of it
+        logger.warning(
+            "nothing was found, and the search was poorer: %s", "; ".join(result.degraded)
+        )
     if retriever.record_access:
         retriever.engine.record_access(result.hits)
     return [_document(hit, result.degraded) for hit in result.hits]

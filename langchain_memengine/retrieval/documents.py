@@ -60,6 +60,8 @@ def new_documents(
     """
     require_list("texts", texts)
     for name, values in (("metadatas", metadatas), ("ids", ids)):
+        if isinstance(values, str | Mapping):
+            raise ConfigurationError(f"{name} is a single one. Pass a list: [{name[:-1]}].")
         if values is not None and len(values) != len(texts):
             raise ConfigurationError(
                 f"{len(texts)} texts came with {len(values)} {name}; give one for each, or none."

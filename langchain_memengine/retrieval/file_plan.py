@@ -141,6 +141,7 @@ def prepare_file(
             source.workspace_id,
             chunk_tokens=config.chunk_tokens,
             overlap_tokens=config.overlap_tokens,
+            split_on_headers=config.split_on_headers,
         )
     except UnreadableFileError as error:
         if error.gone:  # deleted since the scan: the next sync removes it

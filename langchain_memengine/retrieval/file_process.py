@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 from langchain_memengine.config import MemEngineConfig
 from langchain_memengine.retrieval.file_messages import READY, packed, receive, send
 from langchain_memengine.retrieval.file_plan import PreparedFile, prepare_file
-from langchain_memengine.retrieval.row_reading import keyword_text
+from langchain_memengine.retrieval.row_reading import keyword_text, said_in_front
 from langchain_memengine.retrieval.sources import FolderSource
 from langchain_memengine.text.words import WordSplitter
 from langchain_memengine.workspace.files import FileStat
@@ -54,7 +54,8 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> None:
 
 def _texts(file: PreparedFile) -> Iterator[str]:
     for chunk, provenance in file.chunks or ():
-        yield keyword_text(provenance.path, chunk.heading, chunk.text)
+        front = "" if chunk.ord else said_in_front(provenance.metadata)
+        yield keyword_text(provenance.path, chunk.heading, chunk.text, front)
 
 
 def _read_all(requests: BinaryIO, asked: queue.SimpleQueue[Any]) -> None:

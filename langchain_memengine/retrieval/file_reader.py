@@ -27,7 +27,7 @@ MANY_FILES = 300
 
 _FILES_A_REQUEST = 8
 _REQUESTS_AHEAD = 3
-_CONFIG = ("chunk_tokens", "overlap_tokens", "max_file_bytes", "language")
+_CONFIG = ("chunk_tokens", "overlap_tokens", "split_on_headers", "max_file_bytes", "language")
 
 Prepared = tuple[list[PreparedFile], Mapping[str, str]]
 

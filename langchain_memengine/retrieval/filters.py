@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.retrieval.growing import GrowingArray
+from langchain_memengine.retrieval.visibility import require_known_scope
 from langchain_memengine.storage.chunk_values import FilterRow
 from langchain_memengine.text.sanitize import clean_metadata
 from langchain_memengine.types import Filter
@@ -23,8 +24,24 @@ _MISSING = object()
 
 
 def as_filter(given: Filter | Mapping[str, Any] | None) -> Filter:
-    """Return a filter as it was given; a plain mapping is one on metadata, none lets all pass."""
-    return given if isinstance(given, Filter) else Filter(metadata=given or {})
+    """Return a filter as it was given; a plain mapping is one on metadata, none lets all pass.
+
+    Raises:
+        ConfigurationError: It is neither, names a scope that there is not, or holds a single text
+            where several sources belong, of which each letter would be one.
+    """
+    if not isinstance(given, Filter | Mapping | None):
+        raise ConfigurationError(
+            f"filter is a {type(given).__name__}. Pass a Filter, or a mapping of conditions on "
+            "metadata."
+        )
+    found = given if isinstance(given, Filter) else Filter(metadata=given or {})
+    for name in ("sources", "not_sources"):
+        if isinstance(getattr(found, name), str):
+            raise ConfigurationError(f"{name} of a filter is a single text. Pass a tuple of them.")
+    if found.scope is not None:
+        require_known_scope(found.scope)
+    return found
 
 
 class CodedColumn:
@@ -105,8 +122,9 @@ class FilterColumns:
     def _metadata_mask(self, conditions: Mapping[str, Any]) -> Mask:
         """Return which slots satisfy all conditions; ``$and`` and ``$or`` hold lists of them."""
         mask = np.ones(len(self._rows), np.bool_)
-        for key, condition in conditions.items():
-            if key in _COMBINATIONS:
+        for name, condition in conditions.items():
+            key = str(name)  # as it is stored
+            if key.startswith("$"):
                 combined = [self._metadata_mask(part) for part in _parts(key, condition)]
                 mask &= _COMBINATIONS[key].reduce(combined, axis=0)
             else:
@@ -144,6 +162,11 @@ _COMBINATIONS = {"$and": np.logical_and, "$or": np.logical_or}
 
 
 def _parts(key: str, conditions: Any) -> list[Mapping[str, Any]]:
+    if key not in _COMBINATIONS:
+        raise ConfigurationError(
+            f"A filter has no {key!r} beside the names of metadata. Use $and or $or with a list of "
+            f"filters, and operators within the condition on a name: {', '.join(_OPERATORS)}."
+        )
     parts = list(conditions) if isinstance(conditions, list | tuple) else []
     if not parts or not all(isinstance(part, Mapping) for part in parts):
         raise ConfigurationError(f"{key!r} in a filter needs a list of filters, and at least one.")
@@ -151,7 +174,7 @@ def _parts(key: str, conditions: Any) -> list[Mapping[str, Any]]:
 
 
 def _path_condition(glob: str) -> Condition:
-    pattern = glob_regex(glob)
+    pattern = glob_regex(glob.removeprefix("/"))  # the root, as in the patterns of the settings
     return lambda path: bool(path and pattern.match(path))
 
 
@@ -173,16 +196,16 @@ def _sources_condition(wanted: Sequence[str]) -> Condition:
 def metadata_condition(key: str, wanted: Any) -> Condition:
     """Return the condition for one metadata key.
 
-    A plain value means equality, or membership when the stored value is a list. A mapping holds
-    operators: ``$eq``, ``$ne``, ``$in``, ``$nin``, ``$gt``, ``$gte``, ``$lt``, ``$lte``; all of
-    them must hold. Values that cannot be compared do not match. Dates are compared as ISO 8601 text
-    in UTC, as they are stored.
+    A plain value means equality, or membership when the stored value is a list. A mapping with a
+    key that begins with ``$`` holds operators and nothing else: ``$eq``, ``$ne``, ``$in``,
+    ``$nin``, ``$gt``, ``$gte``, ``$lt``, ``$lte``; all of them must hold. Values that cannot be
+    compared do not match. Dates are compared as ISO 8601 text in UTC, as they are stored.
 
     Raises:
         ConfigurationError: An operator is unknown, or a value cannot be compared.
     """
     (wanted,) = clean_metadata({key: wanted}).values()
-    if not (isinstance(wanted, dict) and wanted and all(k.startswith("$") for k in wanted)):
+    if not (isinstance(wanted, dict) and any(k.startswith("$") for k in wanted)):
         return lambda value: _equals(value, wanted)
     unknown = sorted(set(wanted) - set(_OPERATORS))
     if unknown:

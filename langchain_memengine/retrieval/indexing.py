@@ -44,7 +44,7 @@ BATCH_CHUNKS = 512
 BUSY_BATCH_CHUNKS = 8
 """The same while there are searches: each of them may have to wait for a batch."""
 
-CUT_VERSION = 3
+CUT_VERSION = 4
 """Raised when the same text is cut into other chunks, so that files are indexed again."""
 
 _CUT = "chunking"
@@ -76,6 +76,8 @@ class Indexer:
         self._at_many = 0
         self._writer = ChunkWriter(database, embedding, clock, traffic)
         self._cut = f"{CUT_VERSION} {config.chunk_tokens} {config.overlap_tokens}"
+        if not config.split_on_headers:
+            self._cut += " across headers"
 
     @property
     def is_at_many(self) -> bool:

@@ -13,7 +13,7 @@ from langchain_memengine.rankings import Ranking
 from langchain_memengine.retrieval.fusion import ABSENT, Candidates, Context
 from langchain_memengine.retrieval.keyword_index import CorpusStatistics
 from langchain_memengine.retrieval.surroundings import NOBODY
-from langchain_memengine.retrieval.top import top
+from langchain_memengine.retrieval.top import top_newest
 from langchain_memengine.retrieval.vector_matrix import NO_COSINE
 from langchain_memengine.retrieval.view import View
 from langchain_memengine.types import VectorPath
@@ -143,11 +143,12 @@ def _total(each: Sequence[CorpusStatistics], terms: set[str]) -> CorpusStatistic
 
 
 def exact_leg(view: View, query: FloatArray, k: int, mask: Mask | None) -> VectorLeg:
-    """Return the ``k`` nearest positions that pass the mask."""
+    """Return the ``k`` nearest positions that pass the mask, of equal ones the newest."""
     if len(view) < SEARCHED_FROM:
         cosines: FloatArray = view.join([p.vectors.cosines(query) for p in view.partitions])
         shown = cosines if mask is None else np.where(mask, cosines, np.float32(NO_COSINE))
-        return VectorLeg(top(shown, k, above=NO_COSINE), lambda p: cosines[p], "exact")
+        best = top_newest(shown, k, above=NO_COSINE, newness=view.newness)
+        return VectorLeg(best, lambda p: cosines[p], "exact")
     masks = [None] * len(view.partitions) if mask is None else view.split(mask)
     found = [
         view.positions_of(number, partition.vectors.nearest(query, k, allowed))
@@ -181,7 +182,7 @@ def chroma_leg(
 def _nearest_of(
     view: View, query: FloatArray, k: int, positions: Ints, path: VectorPath
 ) -> VectorLeg:
-    """Return the nearest of some positions, ties in order."""
+    """Return the nearest of some positions, of equal ones the newest."""
 
     def cosine_of(positions: Ints) -> FloatArray:
         found: FloatArray = view.take(
@@ -190,7 +191,10 @@ def _nearest_of(
         return found
 
     positions = np.sort(positions)
-    return VectorLeg(positions[top(cosine_of(positions), k, above=NO_COSINE)], cosine_of, path)
+    best = top_newest(
+        cosine_of(positions), k, above=NO_COSINE, newness=lambda at: view.newness(positions[at])
+    )
+    return VectorLeg(positions[best], cosine_of, path)
 
 
 def candidates(
@@ -214,7 +218,8 @@ def candidates(
         graph: Answer of the graph leg, if there was one.
     """
     bm25 = keyword.scores
-    by_keyword = top(bm25 if mask is None else np.where(mask, bm25, 0.0), fetch_k, above=0.0)
+    matching = bm25 if mask is None else np.where(mask, bm25, 0.0)
+    by_keyword = top_newest(matching, fetch_k, above=0.0, newness=view.newness)
     by_vector = vector.positions if vector else np.zeros(0, np.int64)
     positions = _union(len(view), by_keyword, by_vector)
     if graph is not None:

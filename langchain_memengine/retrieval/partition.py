@@ -19,7 +19,7 @@ from langchain_memengine.retrieval.context_index import ContextIndex
 from langchain_memengine.retrieval.filters import FilterColumns, Mask
 from langchain_memengine.retrieval.growing import GrowingArray
 from langchain_memengine.retrieval.keyword_index import KeywordIndex
-from langchain_memengine.retrieval.row_reading import author, group, keyword_text, place
+from langchain_memengine.retrieval.row_reading import author, group, place, words_of
 from langchain_memengine.retrieval.surroundings import Surroundings
 from langchain_memengine.retrieval.vector_matrix import Unrelated, VectorMatrix
 from langchain_memengine.storage import access, chunks, embeddings, tombstones
@@ -235,7 +235,7 @@ class Partition:
         self.surroundings.add([group(row) for row in rows], [place(row) for row in rows])
         self.authors.add([author(row) for row in rows])
         # The words of all rows at once would need a multiple of what is kept of them.
-        self.keyword.add(self._splitter(keyword_text(r.path, r.heading, r.text)) for r in rows)
+        self.keyword.add(self._splitter(words_of(row)) for row in rows)
         self.vectors.grow_to(len(self._nums))
 
     def _follow_accesses(self, tx: Transaction, oldest_new: int, *, changed: bool) -> None:

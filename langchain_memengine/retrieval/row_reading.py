@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from typing import Any
 
 from langchain_memengine.storage.chunk_values import IndexRow
+from langchain_memengine.text.markdown import DATE_KEYS
 
 AUTHOR_KEYS = ("author", "speaker", "sender", "name", "user")
 """Metadata keys that tell who wrote a text; the first that is there counts."""
 
 _MAX_AUTHOR_CHARS = 100  # a longer one is no name
+_NO_WORDS = frozenset({*DATE_KEYS, "links"})
+_MAX_FRONT_CHARS = 2000
 _ROLES = frozenset({"user", "human", "assistant", "ai", "agent", "bot", "system", "tool"})
 
 
@@ -26,7 +31,7 @@ def author(row: IndexRow) -> str:
 def group(row: IndexRow) -> str:
     """Return the name of the file or conversation a chunk belongs to, ``""`` for neither."""
     if row.path:
-        return f"file {row.path}"
+        return f"file {row.workspace_id}/{row.path}"
     return f"thread {row.thread_id}" if row.thread_id else ""
 
 
@@ -39,7 +44,31 @@ def place(row: IndexRow) -> float | None:
     return float(row.event_ms or 0) if is_message else None
 
 
-def keyword_text(path: str, heading: str, text: str) -> str:
-    """Return what the keyword index reads of a chunk: file name and headings count as text."""
+def words_of(row: IndexRow) -> str:
+    """Return what the keyword index reads of a row, see :func:`keyword_text`."""
+    is_first = row.path and row.ord == 0 and row.metadata_json != "{}"
+    front = said_in_front(json.loads(row.metadata_json)) if is_first else ""
+    return keyword_text(row.path, row.heading, row.text, front)
+
+
+def keyword_text(path: str, heading: str, text: str, front: str = "") -> str:
+    """Return what the keyword index reads of a chunk: file name and headings count as text.
+
+    Args:
+        path: Of its file, or ``""``.
+        heading: Headings it stands under.
+        text: Its own text.
+        front: What the front matter says, for the first chunk of a file.
+    """
     name = path.rpartition(".")[0]
-    return "\n".join(part for part in (name, heading, text) if part)
+    return "\n".join(part for part in (name, heading, text, front) if part)
+
+
+def said_in_front(metadata: Mapping[str, Any]) -> str:
+    """Return what the front matter of a file says in words: title, tags and the like.
+
+    Dates and links are none: the one is its age, the others stand in the text.
+    """
+    told = (value for key, value in sorted(metadata.items()) if key.lower() not in _NO_WORDS)
+    listed = (one for value in told for one in (value if isinstance(value, list) else [value]))
+    return "\n".join(one for one in listed if isinstance(one, str))[:_MAX_FRONT_CHARS]

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from langchain_memengine.answers import SearchResult
+from langchain_memengine.answers import Hit, SearchResult
 from langchain_memengine.config import MemEngineConfig
 from langchain_memengine.errors import EmbeddingError, StorageError
 from langchain_memengine.rankings import Ranking
@@ -82,8 +82,10 @@ class Searcher:
         with self._database.read() as tx:
             ranked = self.rank(tx, query, vector, query.ranking.fetch_k(query.k), watch, named)
             hits = within_budget(read_hits(tx, query, ranked), query)
+            best = None if hits else next(read_hits(tx, query, ranked), None)
         watch.lap("rows")
-        problems = dict.fromkeys((*degraded, *unlinked, *ranked.degraded))
+        no_room = () if best is None else (_no_room(best),)
+        problems = dict.fromkeys((*degraded, *unlinked, *ranked.degraded, *no_room))
         return SearchResult(tuple(hits), tuple(problems), timings=watch.timings)
 
     def follow(self) -> None:
@@ -218,6 +220,14 @@ def _start(view: View, seen: Seen, query: Query, named: tuple[str, ...]) -> Grap
 
 def _fused(view: View, found: Candidates, ranking: Ranking, min_cosine: float) -> Ranked:
     return fusion.rank(found, ranking, min_cosine=min_cosine, chance_cosine=view.unrelated.average)
+
+
+def _no_room(best: Hit) -> str:
+    """Return that a budget has no room for even the best hit; an empty answer does not tell."""
+    return (
+        f"budget: the best hit has {len(best.text):,} characters, about {best.tokens:,} tokens, "
+        "which is more than max_chars or max_tokens allow"
+    )
 
 
 def _diversified(

@@ -34,7 +34,7 @@ from langchain_memengine.workspace.files import write_atomic
 
 logger = logging.getLogger(__name__)
 
-FORMAT_VERSION = 5
+FORMAT_VERSION = 6
 """Raised with every change of the files' meaning, so that older ones are built again."""
 
 _MANIFEST = "manifest.json"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, time
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -128,7 +129,12 @@ def source_uri(workspace_id: str, path: str) -> str:
 
 
 def chunks_of_file(
-    file: TextFile, workspace_id: str, *, chunk_tokens: int, overlap_tokens: int
+    file: TextFile,
+    workspace_id: str,
+    *,
+    chunk_tokens: int,
+    overlap_tokens: int,
+    split_on_headers: bool = True,
 ) -> TextChunks:
     """Return the chunks of a file with what each of them carries.
 
@@ -149,13 +155,15 @@ def chunks_of_file(
     named = {"tags": tags(values, text), "links": wikilinks(text)}
     metadata = {**values, **{key: value for key, value in named.items() if value}}
     written_at = document_date(values) or _from_ns(file.mtime_ns)
-    pieces = chunk_markdown(
+    cut = partial(
+        chunk_markdown,
         text,
         chunk_tokens,
         overlap_tokens,
         source=source_uri(workspace_id, file.path),
-        skip_front_matter=True,
+        split_on_headers=split_on_headers,
     )
+    pieces = cut(skip_front_matter=True) or cut()  # some notes are nothing but front matter
     return [
         (
             chunk,

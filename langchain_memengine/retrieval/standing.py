@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 
+from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.retrieval.branches import abandoned_commits, hidden_commits
 from langchain_memengine.retrieval.record_chunks import record_id, record_source
+from langchain_memengine.retrieval.visibility import is_shared
 from langchain_memengine.storage import chunk_ids, commit_chunks, revisions, supersessions
-from langchain_memengine.storage.record_values import Supersession
+from langchain_memengine.storage.record_values import MemoryRecord, Supersession
 from langchain_memengine.storage.transaction import Transaction
 
 
@@ -88,6 +90,24 @@ def _ends(
                 ends.append(new.at)
         seen.add(one)
     return ends
+
+
+def require_found_instead(old: MemoryRecord, new: MemoryRecord, now: datetime) -> None:
+    """Make sure that whoever no longer finds one record finds the one that takes its place.
+
+    Raises:
+        ConfigurationError: Some would find neither.
+    """
+    if new.place != old.place and not is_shared(new.scope):
+        raise ConfigurationError(
+            f"{new.id!r} is {new.scope} memory: others who read {old.id!r} would find neither. "
+            "Remember the new one in the scope of the old one."
+        )
+    if new.valid_from is not None and new.valid_from > now:
+        raise ConfigurationError(
+            f"{new.id!r} is not valid before {new.valid_from}: until then neither would be found. "
+            "Do it then, or let the old one expire at that time."
+        )
 
 
 def successors(tx: Transaction, record: str) -> frozenset[str]:

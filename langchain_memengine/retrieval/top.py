@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,10 +23,41 @@ def top(scores: NDArray[Any], k: int, *, above: float) -> NDArray[np.int64]:
         k: How many, at least 1.
         above: Scores up to this are left out.
     """
+    return all_as_high(scores, k, above=above)[:k]
+
+
+def all_as_high(scores: NDArray[Any], k: int, *, above: float) -> NDArray[np.int64]:
+    """Return what :func:`top` does, and behind it all others that are as high as the last of it."""
     least = not_above_best(scores, k)
     (candidates,) = (scores >= least if least > above else scores > above).nonzero()
-    order = (-scores[candidates]).argsort(kind="stable")[:k]
+    falling = -scores[candidates]
+    order = falling.argsort(kind="stable")
+    if len(order) > k:
+        order = order[: falling[order].searchsorted(falling[order[k - 1]], side="right")]
     return candidates[order].astype(np.int64, copy=False)
+
+
+def top_newest(
+    scores: NDArray[Any],
+    k: int,
+    *,
+    above: float,
+    newness: Callable[[NDArray[np.int64]], NDArray[np.float64]],
+) -> NDArray[np.int64]:
+    """Return what :func:`top` does, but of equal ones for which there is no room the newest.
+
+    Args:
+        scores: Shape (n,), finite.
+        k: How many, at least 1.
+        above: Scores up to this are left out.
+        newness: How new some positions are, higher is newer; asked only where room is short.
+    """
+    best = all_as_high(scores, k, above=above)
+    if len(best) <= k:
+        return best
+    higher, equal = np.split(best, [(-scores[best]).searchsorted(-scores[best[-1]])])
+    newest = np.lexsort((equal, -newness(equal)))[: k - len(higher)]
+    return np.concatenate([higher, np.sort(equal[newest])])
 
 
 def not_above_best(scores: NDArray[Any], k: int) -> float:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from langchain_memengine.retrieval.growing import GrowingArray
 from langchain_memengine.retrieval.quantized import QuantizedVectors
-from langchain_memengine.retrieval.top import top
+from langchain_memengine.retrieval.top import all_as_high
 
 FloatArray = NDArray[np.float32]
 
@@ -144,7 +144,9 @@ class VectorMatrix:
     def nearest(
         self, query: FloatArray, k: int, mask: NDArray[np.bool_] | None = None
     ) -> NDArray[np.int64]:
-        """Return the ``k`` slots that have the highest cosines, nearest first, ties in order.
+        """Return the slots that have the ``k`` highest cosines, nearest first, ties in order.
+
+        Those that are as near as the last of them come behind it, too.
 
         Args:
             query: Normalised.
@@ -158,7 +160,7 @@ class VectorMatrix:
             slots = self._quantized.may_be_nearest(query, k, None if among.all() else among)
         is_few = len(slots) <= _FEW * len(among)
         cosines = self.cosines_of(slots, query) if is_few else self.cosines(query)[slots]
-        return slots[top(cosines, k, above=NO_COSINE)]
+        return slots[all_as_high(cosines, k, above=NO_COSINE)]
 
     def _quantize(self, vectors: FloatArray) -> None:
         (slots,) = self._present.values.nonzero()

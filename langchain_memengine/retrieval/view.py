@@ -101,6 +101,11 @@ class View:
         taken[np.concatenate(places)] = joined
         return taken
 
+    def newness(self, positions: Ints) -> NDArray[np.float64]:
+        """Return how new some positions are, higher is newer; what never ages is the newest."""
+        days = self.take(positions, lambda p, slots: p.event_days(slots))
+        return np.where(np.isnan(days), np.inf, days)
+
     def vector_rows(self, positions: Ints) -> NDArray[np.float32]:
         """Return the vectors of some positions, zeros where there is none; (n, dimension)."""
         dimension = max(partition.vectors.dimension for partition in self.partitions)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from langchain_memengine.errors import ScopeError
+from typing import get_args
+
+from langchain_memengine.errors import ConfigurationError, ScopeError
 from langchain_memengine.storage.chunk_values import SHARED_PARTITION, partition_key
 from langchain_memengine.storage.record_values import Place
 from langchain_memengine.text.digests import digest
@@ -15,6 +17,7 @@ from langchain_memengine.types import (
 )
 from langchain_memengine.workspace.layout import slug
 
+_SCOPES: tuple[Scope, ...] = get_args(Scope)
 _ADMIN_SCOPES: frozenset[Scope] = frozenset({"global", "agent_config"})
 _ENGINE_SCOPES: frozenset[Scope] = frozenset({"agent_notes", "wiki", "db_cache", "store"})
 _PEOPLES_WORDS: frozenset[Origin] = frozenset({"user", "app"})
@@ -66,6 +69,11 @@ def thread_partition(thread_id: str) -> str:
     return partition_key("personal", thread_owner(thread_id))
 
 
+def is_shared(scope: Scope) -> bool:
+    """Return whether everyone reads what is kept under a scope."""
+    return scope in _SHARED_SCOPES
+
+
 def default_scope(actor: Actor) -> Scope:
     """Return where an actor's texts go when they name no scope: to everyone only by an admin."""
     return "global" if actor.is_admin else "personal"
@@ -80,8 +88,10 @@ def require_write(scope: Scope, actor: Actor) -> None:
     """Make sure that an actor may write to a scope.
 
     Raises:
+        ConfigurationError: There is no such scope.
         ScopeError: The actor may not.
     """
+    require_known_scope(scope)
     if scope in _ENGINE_SCOPES:
         raise ScopeError(
             f"Only the engine writes to the scope {scope!r}. Use 'personal' or 'global'."
@@ -91,6 +101,16 @@ def require_write(scope: Scope, actor: Actor) -> None:
             f"{actor.user_id!r} may not write to the scope {scope!r}: it needs an admin. "
             "Use the scope 'personal', or Actor(..., is_admin=True)."
         )
+
+
+def require_known_scope(scope: str) -> None:
+    """Make sure that there is a scope of this name: nobody would read what is kept under another.
+
+    Raises:
+        ConfigurationError: There is none.
+    """
+    if scope not in _SCOPES:
+        raise ConfigurationError(f"There is no scope {scope!r}. Choose from: {', '.join(_SCOPES)}.")
 
 
 def require_record(scope: Scope, actor: Actor, origin: Origin, *, has_evidence: bool) -> None:
@@ -132,8 +152,14 @@ def trust_of(origin: Origin, wanted: Trust | None, *, has_evidence: bool) -> Tru
     """Return how far words of an origin are trusted: less than usual if wanted, never more.
 
     Raises:
+        ConfigurationError: There is no such origin, or no such trust.
         ScopeError: More trust is wanted than the origin has.
     """
+    for name, given, known in (("origin", origin, tuple(_TRUST_OF)), ("trust", wanted, TRUSTS)):
+        if given is not None and given not in known:
+            raise ConfigurationError(
+                f"There is no {name} {given!r}. Choose from: {', '.join(known)}."
+            )
     usual = "trusted" if origin == "llm_extract" and has_evidence else _TRUST_OF[origin]
     if wanted is not None and TRUSTS.index(wanted) > TRUSTS.index(usual):
         raise ScopeError(

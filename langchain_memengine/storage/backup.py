@@ -111,6 +111,16 @@ def contents(path: Path) -> Contents:
     return Contents(path, path.stat().st_size, chunks, changes)
 
 
+def workspaces(path: Path) -> set[str]:
+    """Return the ids of all workspaces that a copy of the database knows files of.
+
+    Raises:
+        StorageError: It cannot be read.
+    """
+    with _named(path), closing(sqlite3.connect(path)) as copy:
+        return {row[0] for row in copy.execute("SELECT DISTINCT workspace_id FROM files")}
+
+
 def forget_identity(path: Path) -> None:
     """Let every store of a copy draw a new identity, and flush the copy to disk.
 

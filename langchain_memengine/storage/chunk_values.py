@@ -122,6 +122,8 @@ class IndexRow:
         event_ms: When what it tells happened; ``None`` never ages.
         thread_id: Conversation it belongs to, if any.
         metadata_json: The user's own values.
+        workspace_id: Which folder its file is in, or ``""``.
+        ord: Position in its text, from 0.
     """
 
     num: int
@@ -132,6 +134,8 @@ class IndexRow:
     event_ms: int | None
     thread_id: str | None = None
     metadata_json: str = "{}"
+    workspace_id: str = ""
+    ord: int = 0
 
 
 class FilterRow(NamedTuple):

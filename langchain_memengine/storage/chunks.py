@@ -88,7 +88,7 @@ def touch_hashes(tx: Transaction, text_hashes: Iterable[str]) -> None:
 
 def index_rows(tx: Transaction, partition: str, *, after_seq: int = 0) -> list[IndexRow]:
     """Return the chunks of a partition changed after ``after_seq``, in order of their number."""
-    columns = (
+    columns = [
         chunks.c.num,
         chunks.c.text,
         chunks.c.heading,
@@ -97,7 +97,9 @@ def index_rows(tx: Transaction, partition: str, *, after_seq: int = 0) -> list[I
         chunks.c.event_at,
         chunks.c.thread_id,
         chunks.c["metadata"],
-    )
+        chunks.c.workspace_id,
+        chunks.c.ord,
+    ]
     wanted = (
         select(*columns)
         .where(*changed_in(tx, partition, after_seq=after_seq))

@@ -51,6 +51,34 @@ def of_workspace(tx: Transaction, workspace_id: str) -> dict[str, IndexedFile]:
     return {row.path: IndexedFile(*row) for row in rows}
 
 
+def known(tx: Transaction, workspace_id: str, paths: Sequence[str]) -> set[str]:
+    """Return those of these paths that are files of a workspace, also those that are no text."""
+    found: set[str] = set()
+    for batch in batches(paths):
+        found.update(
+            tx.connection.execute(
+                select(files.c.path).where(
+                    files.c.store_id == tx.store_id,
+                    files.c.workspace_id == workspace_id,
+                    files.c.path.in_(batch),
+                )
+            ).scalars()
+        )
+    return found
+
+
+def workspaces(tx: Transaction) -> list[str]:
+    """Return the ids of all workspaces that have indexed files, the last indexed one first."""
+    return list(
+        tx.connection.execute(
+            select(files.c.workspace_id)
+            .where(files.c.store_id == tx.store_id)
+            .group_by(files.c.workspace_id)
+            .order_by(func.max(files.c.indexed_at).desc(), files.c.workspace_id)
+        ).scalars()
+    )
+
+
 def put(
     tx: Transaction, workspace_id: str, indexed: Sequence[IndexedFile], *, now: datetime
 ) -> None:

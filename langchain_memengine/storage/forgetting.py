@@ -12,6 +12,7 @@ from sqlalchemy import Table, delete, select, update
 from langchain_memengine.storage import chunks as chunk_rows
 from langchain_memengine.storage import (
     experiences,
+    files,
     hidden_chunks,
     kept,
     quarantines,
@@ -39,13 +40,16 @@ from langchain_memengine.storage.times import to_ms
 from langchain_memengine.storage.transaction import Transaction
 
 
-def remove(tx: Transaction, found: Doomed, *, now: datetime, keep_history: bool) -> Counter[str]:
+def remove(
+    tx: Transaction, found: Doomed, *, now: datetime, workspace_id: str, keep_history: bool
+) -> Counter[str]:
     """Remove rows with all that hangs on them; return how many there were, by kind.
 
     Args:
         tx: An open write transaction.
         found: What goes.
         now: Time of the change.
+        workspace_id: Of the folder whose files go by themselves, and their rows by a sync.
         keep_history: Whether messages stay that a chat history has as well.
     """
     removed: Counter[str] = Counter()
@@ -55,7 +59,10 @@ def remove(tx: Transaction, found: Doomed, *, now: datetime, keep_history: bool)
     removed["revisions"] = revisions.forget(tx, [*ids, *chunk_ids])
     supersessions.remove(tx, ids)
     hidden_chunks.forget(tx, chunk_ids)
-    sources = {chunk.source for chunk in found.chunks if not chunk.path}
+    unseen = [chunk for chunk in found.chunks if chunk.workspace_id not in {"", workspace_id}]
+    for chunk in unseen:
+        files.forget(tx, chunk.workspace_id, [chunk.path])
+    sources = {chunk.source for chunk in found.chunks if chunk.workspace_id != workspace_id}
     quarantines.forget(tx, [*sources, *(RECORD_PREFIX + one for one in ids)])
     removed["chunks"] = chunk_rows.replace_sources(tx, {source: [] for source in sources}, now=now)
     removed["messages"] = _remove_messages(tx, found.messages, keep_history=keep_history)

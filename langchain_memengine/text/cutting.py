@@ -13,11 +13,11 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
+from langchain_memengine.text.code_fences import fences
 from langchain_memengine.text.markdown import (
     HEADING_JOINER,
     FrontMatter,
     Heading,
-    fences,
     find_headings,
     front_matter,
     line_starts,

@@ -14,6 +14,8 @@ from datetime import UTC, date, datetime, time
 
 import yaml
 
+from langchain_memengine.text.code_fences import fences
+
 HEADING_JOINER = " > "
 """Joins the titles of a heading path."""
 
@@ -29,7 +31,6 @@ _MAX_YAML_DEPTH = 20
 
 _BREAK = re.compile(r"\r\n|\r|\n")
 _HEADING = re.compile(r"\ufeff? {0,3}(#{1,6})(?=[ \t]|$)")
-_FENCE = re.compile(r"\s*(`{3,}|~{3,})")
 _BULLET = re.compile(r"[ \t]*(?:[-*]|[0-9]{1,9}\.)[ \t]+(?=\S)")
 _INLINE_CODE = re.compile(r"`[^`\r\n]*`")
 _WIKILINK = re.compile(r"\[\[([^\[\]\r\n]+)\]\]")
@@ -76,31 +77,6 @@ def line_starts(text: str) -> list[int]:
 def split_lines(text: str) -> list[str]:
     """Return the lines without their ends: one more than there are line ends."""
     return _BREAK.split(text)
-
-
-def fences(lines: Sequence[str], first_line: int = 1) -> list[int]:
-    """Return for each line the number of the fenced code block it belongs to, 0 for none.
-
-    The fences themselves belong to their block. A block never closed reaches to the end. Lines
-    before ``first_line`` (front matter) belong to none.
-    """
-    marks = [0] * (first_line - 1)
-    count = 0
-    closing = ""
-    for line in lines[first_line - 1 :]:
-        found = _FENCE.match(line)
-        fence = found[1] if found else ""
-        if closing:
-            marks.append(count)
-            if fence.startswith(closing) and line.strip() == fence:
-                closing = ""
-        elif fence and not (fence[0] == "`" and "`" in line[line.index(fence) + len(fence) :]):
-            count += 1
-            closing = fence
-            marks.append(count)
-        else:
-            marks.append(0)
-    return marks
 
 
 def headings(text: str) -> list[Heading]:

@@ -18,7 +18,13 @@ _MAX_INT_BITS = 1024  # what a float can hold; JSON texts of far larger ones can
 
 
 def clean_text(text: str) -> str:
-    """Return text that every database stores: no NUL, lone surrogates replaced by U+FFFD."""
+    """Return text that every database stores: no NUL, lone surrogates replaced by U+FFFD.
+
+    Raises:
+        ConfigurationError: It is no text.
+    """
+    if not isinstance(text, str):
+        raise ConfigurationError(f"A str was expected, and a {type(text).__name__} given.")
     return _SURROGATE.sub("\ufffd", text.replace("\0", ""))
 
 
@@ -35,9 +41,13 @@ def clean_metadata(
         levels: How deep they may be nested.
 
     Raises:
-        ConfigurationError: A value has a type that JSON does not know, is an integer of more than
-            1,024 bits, or is nested deeper.
+        ConfigurationError: It is no mapping, or a value has a type that JSON does not know, is an
+            integer of more than 1,024 bits, or is nested deeper.
     """
+    if not isinstance(metadata or {}, Mapping):
+        raise ConfigurationError(
+            f"Metadata is a {type(metadata).__name__}. Pass a mapping: {{name: value}}."
+        )
     return {_key(key): _clean(value, _key(key), levels) for key, value in (metadata or {}).items()}
 
 
@@ -45,8 +55,12 @@ def as_utc(moment: datetime) -> datetime:
     """Return the aware UTC datetime; a naive one is read as UTC.
 
     Raises:
-        ConfigurationError: In UTC it would be before the year 1 or after 9999.
+        ConfigurationError: It is no datetime, or in UTC before the year 1 or after 9999.
     """
+    if not isinstance(moment, datetime):
+        raise ConfigurationError(
+            f"{moment!r} is no time. Pass a datetime, with its time zone if it is not in UTC."
+        )
     if moment.tzinfo is None:
         return moment.replace(tzinfo=UTC)
     try:

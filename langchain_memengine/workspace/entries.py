@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
 from langchain_memengine.errors import ConfigurationError
+from langchain_memengine.text.code_fences import closing_fence
 from langchain_memengine.text.comments import escaped_comments
 from langchain_memengine.text.digests import digest
+from langchain_memengine.text.markdown import split_lines
 from langchain_memengine.types import Fact
 from langchain_memengine.workspace.files import UnreadableFileError
 from langchain_memengine.workspace.layout import (
@@ -166,7 +168,8 @@ def new_lines(facts: Sequence[Fact], pinned: str) -> list[str]:
 
 def _append(notes: Notes, name: str, title: str, body: str, record: str) -> str:
     """Add an entry to a note, between marks and once if there is a record; return its name."""
-    entry = f"## {title}\n\n{unmarked(body)}\n"
+    fence = closing_fence(split_lines(body))  # else the next entry would be code of this one
+    entry = f"## {title}\n\n{unmarked(body)}\n" + (f"{fence}\n" if fence else "")
     if record:
         entry = rendered(entry, record)
 

@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import stat
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from uuid import uuid4
 
 from langchain_memengine.answers import FileProblem
 from langchain_memengine.errors import ConfigurationError, MemEngineError, StorageError
 from langchain_memengine.workspace.decoding import decode
 from langchain_memengine.workspace.durable import locked, put_in_place, written_beside
 from langchain_memengine.workspace.globs import path_patterns
-from langchain_memengine.workspace.layout import Layout, inside
+from langchain_memengine.workspace.layout import inside
 from langchain_memengine.workspace.opening import open_below
 from langchain_memengine.workspace.walk import (
     LINK,
@@ -215,32 +213,6 @@ def update_text(path: Path, change: Callable[[str], str], *, lock: Path) -> str:
         f"{path} was not written: another program changed it {_ATTEMPTS} times meanwhile. "
         "Try again when it is done."
     )
-
-
-def workspace_id(root: Path) -> str:
-    """Return the id of the workspace, 32 hexadecimal digits; the first caller creates it.
-
-    Raises:
-        ConfigurationError: The id file holds something else.
-        StorageError: There is none and it cannot be written.
-    """
-    state = Layout(root).state_dir
-    path = state / "workspace-id"
-    known = _read_if_there(path)
-    text = known.text if known else ""
-    if not text.strip():
-        text = update_text(
-            path,
-            lambda old: old if old.strip() else uuid4().hex + "\n",
-            lock=state / "workspace-id.lock",
-        )
-    found = text.strip()
-    if not re.fullmatch(r"[0-9a-f]{32}", found):
-        raise ConfigurationError(
-            f"{path} holds no workspace id. Restore it from a backup, or remove it: the files "
-            "are then indexed anew, under a new id."
-        )
-    return found
 
 
 def _read_unchanged(root: Path, path: str, max_bytes: int | None) -> tuple[bytes, os.stat_result]:

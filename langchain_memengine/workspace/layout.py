@@ -37,6 +37,7 @@ _SAFE_SLUG = re.compile(rf"[a-z0-9_][a-z0-9._-]{{0,{_MAX_SLUG - 1}}}")
 _HASHED_SLUG = re.compile(rf".*-[0-9a-f]{{{_HASH_DIGITS}}}")
 _WINDOWS_DEVICE = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\..*)?")
 _UNREADABLE_RUN = re.compile(r"[^a-z0-9_]+")
+_FOLDER_NAME = re.compile(r'(?![. ])[^<>:"/\\|?*]{1,60}(?<![. ])')
 _DATED_NAME = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})(?![0-9])")
 
 
@@ -78,6 +79,17 @@ def memory_names(owner: str) -> tuple[str, str]:
     """Return the names an owner's pinned facts may have; the second is the older spelling."""
     prefix = owner_prefix(owner)
     return prefix + MEMORY_FILE, prefix + LEGACY_MEMORY_FILE
+
+
+def named_memory_names(owner: str) -> tuple[str, ...]:
+    """Return the names that pinned facts have in a folder that a person named by the user id.
+
+    None for a user id that is no name of a folder, or of another user's.
+    """
+    is_name = _FOLDER_NAME.fullmatch(owner) is not None and owner.isprintable()
+    if not is_name or owner == slug(owner) or folder_owner(owner) != slug(owner):
+        return ()
+    return tuple(f"{USERS_DIR}/{owner}/{name}" for name in (MEMORY_FILE, LEGACY_MEMORY_FILE))
 
 
 def owner_folder(path: str) -> str | None:

@@ -19,7 +19,7 @@ from langchain_memengine.storage.backup import EPOCH
 from tests.engine.test_reopening import CORPUS, answers, engine_of
 from tests.fakes.clock import FixedClock
 from tests.fakes.embeddings import FakeEmbeddings
-from tests.fakes.engines import make_engine, texts
+from tests.fakes.engines import make_engine, texts, write
 
 CLOCK = FixedClock()
 
@@ -108,6 +108,29 @@ def test_store_without_a_folder_is_backed_up_too(tmp_path):
         assert engine.backup(tmp_path / "new" / "b.sqlite").chunks == 1
     restore(tmp_path / "new" / "b.sqlite", tmp_path / "memory", clock=CLOCK)
     assert remembered(tmp_path / "memory") == ["tea"]
+
+
+@pytest.mark.parametrize("was_opened", [False, True])
+def test_a_restored_memory_has_no_file_twice_in_another_folder(tmp_path, was_opened):
+    root, other = tmp_path / "memory", tmp_path / "other"
+    write(root, "a.md", "tea")
+    with engine_of(root) as engine:
+        engine.sync()
+        engine.backup(tmp_path / "b.sqlite")
+    write(other, "a.md", "tea")
+    if was_opened:
+        with engine_of(other) as engine:
+            engine.sync()
+    restore(tmp_path / "b.sqlite", other, clock=CLOCK)
+    with engine_of(other) as engine:
+        engine.sync()
+        assert texts(engine.search("tea")) == ["tea"]
+        write(other, "a.md", "coffee")
+        assert engine.search("tea").hits == ()
+        assert texts(engine.search("coffee")) == ["coffee"]
+    with engine_of(root) as engine:  # the first one is as it was
+        engine.sync()
+        assert texts(engine.search("tea")) == ["tea"]
 
 
 def test_nothing_is_overwritten_unless_forced(backed_up, tmp_path):

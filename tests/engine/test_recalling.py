@@ -3,8 +3,9 @@
 import pytest
 
 from langchain_memengine.errors import ConfigurationError
-from langchain_memengine.types import Actor
+from langchain_memengine.types import Actor, Fact
 from langchain_memengine.workspace.blank_memory import BLANK_MEMORY
+from langchain_memengine.workspace.layout import slug
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine, texts, write
 
@@ -28,6 +29,25 @@ def test_legacy_spelling_is_pinned_and_no_hit(tmp_path):
     with make_engine(tmp_path) as engine:
         recalled = engine.recall("tea")
         assert (recalled.pinned, recalled.hits) == ("tea", ())
+
+
+def test_the_older_spelling_beside_the_other_one_is_a_note_like_any_other(tmp_path):
+    write(tmp_path, "MEMORY.md", "pinned tea")
+    write(tmp_path, "Memory.md", "older tea")
+    with make_engine(tmp_path) as engine:
+        engine.sync()
+        recalled = engine.recall("tea")
+        assert (recalled.pinned, texts(recalled)) == ("pinned tea", ["older tea"])
+
+
+@pytest.mark.parametrize("blank", ["", "\n", BLANK_MEMORY])
+def test_a_memory_md_that_says_nothing_keeps_no_older_one_from_being_pinned(tmp_path, blank):
+    write(tmp_path, "MEMORY.md", blank)
+    write(tmp_path, "Memory.md", "older tea")
+    with make_engine(tmp_path) as engine:
+        engine.sync()
+        recalled = engine.recall("tea")
+        assert (recalled.pinned, recalled.hits) == ("older tea", ())
 
 
 def test_a_new_memory_md_pins_nothing_until_somebody_writes_in_it(tmp_path):
@@ -61,6 +81,16 @@ def test_default_cap_is_4000_characters(tmp_path):
         assert engine.recall("x").pinned == "x" * 4000
 
 
+def test_what_the_cap_leaves_out_is_told(tmp_path):
+    write(tmp_path, "MEMORY.md", "a" * 40)
+    write(tmp_path, "users/alice/MEMORY.md", "of alice")
+    with make_engine(tmp_path, pinned_cap=41) as engine:
+        assert engine.recall("x").degraded == ()
+        (told,) = engine.recall("x", actor=ALICE).degraded
+        assert told.startswith("pinned: 41 of 50 characters are shown")
+        assert engine.recall("x", pinned_cap=0, actor=ALICE).degraded == ()
+
+
 def test_personal_facts_are_recalled_for_their_owner_only(tmp_path):
     write(tmp_path, "MEMORY.md", "for all")
     write(tmp_path, "users/alice/MEMORY.md", "of alice")
@@ -72,6 +102,28 @@ def test_personal_facts_are_recalled_for_their_owner_only(tmp_path):
         recalled = engine.recall("tea alice", actor=BOB)
         assert (recalled.pinned, recalled.hits) == ("for all", ())
         assert engine.recall("tea", actor=Actor("")).pinned == "for all"
+
+
+@pytest.mark.parametrize("user", ["Ann", "ann@example.org", "Zoë", "名前", "Ann Lee"])
+def test_facts_in_a_folder_that_a_person_named_are_pinned_for_that_user_only(tmp_path, user):
+    write(tmp_path, f"users/{user}/MEMORY.md", "tea of hers")
+    with make_engine(tmp_path) as engine:
+        engine.sync()
+        recalled = engine.recall("tea", actor=Actor(user))
+        assert (recalled.pinned, recalled.hits) == ("tea of hers", ())
+        engine.promote_facts("t", [Fact("", "Milk, too.")], owner=user)
+        assert "Milk, too." in engine.recall("x", actor=Actor(user)).pinned
+        assert "tea of hers" in engine.recall("x", actor=Actor(user)).pinned
+        for other in (
+            "ann",
+            user.upper() + "x",
+            slug(user),
+            f"../users/{user}",
+            f"{user}/",
+            "",
+            ".",
+        ):
+            assert "hers" not in engine.recall("tea", actor=Actor(other)).prompt_fragment()
 
 
 def test_unreadable_memory_md_degrades_the_recall(tmp_path):

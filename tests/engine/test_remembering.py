@@ -196,6 +196,15 @@ def test_a_record_is_found_only_while_it_is_valid(engine, clock):
     assert len(engine.list_records(current=False)) == 2
 
 
+def test_what_would_never_be_valid_is_refused(engine, clock):
+    for hours in (0, 1):
+        with pytest.raises(ConfigurationError, match="Nothing is valid from"):
+            engine.remember(
+                "plums", valid_from=clock.now, expires_at=clock.now - timedelta(hours=hours)
+            )
+    assert engine.remember("plums", expires_at=clock.now - timedelta(hours=1)).text == "plums"
+
+
 def test_what_is_over_takes_no_place_from_what_is_valid(engine, clock):
     for i in range(80):
         engine.remember(f"Ann likes tea {i}", expires_at=START + timedelta(days=1), actor=ALICE)
@@ -245,6 +254,20 @@ def test_nobody_supersedes_what_they_may_not_write(engine):
         engine.supersede(mine.id, shared.id, actor=BOB)
     with pytest.raises(ConfigurationError, match="own place"):
         engine.supersede(shared.id, shared.id)
+
+
+def test_no_record_gives_way_to_one_that_its_readers_do_not_find(engine, clock):
+    engine.remember("plums for all", id="all", scope="global")
+    engine.remember("plums of mine", id="mine", scope="personal")
+    engine.remember("plums later", id="later", valid_from=clock.now + timedelta(days=1))
+    for new, told in (("mine", "others who read"), ("later", "not valid before")):
+        with pytest.raises(ConfigurationError, match=told):
+            engine.supersede("all", new)
+    assert "plums for all" in texts(engine.search("plums", actor=ALICE))
+    engine.supersede("mine", "all")
+    clock.pass_days(2)
+    engine.supersede("all", "later")
+    assert texts(engine.search("plums", actor=ALICE)) == ["plums later"]
 
 
 def test_records_never_take_one_another_s_place(engine):

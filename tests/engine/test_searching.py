@@ -6,7 +6,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
+from langchain_memengine.config import MemEngineConfig
 from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.rankings import RANKINGS
 from langchain_memengine.types import (
@@ -44,6 +46,33 @@ def test_ranking_of_ones_own(engine):
     ranking = RANKINGS["rrf"].model_copy(update={"name": "mine", "k": 2})
     hits = engine.search("tea", ranking=ranking).hits
     assert [hit.receipt.ranking for hit in hits] == ["mine", "mine"]
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"rrfk": 5}, "rrfk"),
+        ({"rrf_k": -1}, "rrf_k"),
+        ({"method": "best"}, "method"),
+        ({"k": "many"}, "'k'"),
+    ],
+)
+def test_a_copy_of_a_ranking_that_cannot_work_is_refused(engine, change, told):
+    engine.add_texts(["tea"])
+    copied = RANKINGS["rrf"].model_copy(update=change)
+    with pytest.raises(ConfigurationError, match=f"ranking cannot work.*{told}"):
+        engine.search("tea", ranking=copied)
+    with pytest.raises(ValidationError, match=told.strip("'")):
+        MemEngineConfig(ranking=copied)
+
+
+def test_an_alpha_out_of_range_means_half_in_a_copy_too():
+    with make_engine(embeddings=FakeEmbeddings()) as engine:
+        engine.add_texts(["tea", "tea with milk"])
+        half = ranked(engine, "tea", ranking="decsr")
+        for alpha in (-1.0, 1.5):
+            copied = RANKINGS["decsr"].model_copy(update={"alpha": alpha})
+            assert ranked(engine, "tea", ranking=copied) == half
 
 
 def test_preset_decides_k_unless_the_caller_does(engine):
@@ -99,6 +128,14 @@ def test_tail_of_a_long_query_matters():
         engine.add_texts([*rules, "Kyiv bought 12 trams."])
         found = engine.search(" ".join(prompt) + "\n\nHow many trams has Kyiv?")
         assert texts(found)[0] == "Kyiv bought 12 trams."
+
+
+def test_the_embedder_is_asked_for_the_tail_of_a_long_query():
+    embeddings = FakeEmbeddings()
+    with make_engine(embeddings=embeddings) as engine:
+        engine.add_texts(["tea"])
+        engine.search("x" * 5000 + " is there tea?")
+        assert embeddings.calls[-1] == ["x" * (4000 - 14) + " is there tea?"]
 
 
 # What a hit carries
@@ -206,6 +243,18 @@ def test_budgets_cut_the_sum_of_the_texts(engine):
     assert len(engine.search("tea", max_tokens=7).hits) == 1
 
 
+def test_a_budget_that_is_too_small_for_any_hit_says_so(engine):
+    engine.add_texts(["tea number one"])
+    for budget in ({"max_chars": 13}, {"max_tokens": 3}):
+        result = engine.search("tea", **budget)
+        assert result.hits == ()
+        assert result.degraded[0].startswith(
+            "budget: the best hit has 14 characters, about 4 tokens"
+        )
+    assert engine.search("coffee", max_chars=1).degraded == ()
+    assert engine.search("tea", 0, max_chars=1).degraded == ()
+
+
 # Order
 
 
@@ -216,6 +265,21 @@ def test_ties_go_to_the_newer_then_the_lower_id(engine):
     assert len({hit.score for hit in hits}) == 1
     assert [hit.receipt.age_days for hit in hits] == [1, 2, 2, 3]
     assert hits[1].id < hits[2].id
+
+
+@pytest.mark.parametrize("ranking", sorted(RANKINGS))
+@pytest.mark.parametrize("embeddings", [None, FakeEmbeddings()], ids=["keywords", "vectors"])
+@pytest.mark.parametrize("oldest_first", [True, False])
+def test_of_more_equal_texts_than_a_leg_fetches_the_newest_are_found(
+    ranking, embeddings, oldest_first
+):
+    days = list(range(200, 0, -1) if oldest_first else range(1, 201))
+    dates = [{"date": (START - timedelta(days=day)).isoformat()} for day in days]
+    with make_engine(embeddings=embeddings) as engine:
+        engine.add_texts(["Deployed to production."] * 200, dates)
+        for filter_ in (None, {"date": {"$lt": "2027"}}):
+            hits = engine.search("deployed", 5, ranking=ranking, filter=filter_).hits
+            assert [hit.receipt.age_days for hit in hits] == [1, 2, 3, 4, 5]
 
 
 def test_todays_large_file_beats_a_months_old_tiny_one(tmp_path):
@@ -249,8 +313,8 @@ WORDS = st.lists(
 CORPUS = st.lists(WORDS.map(" ".join), min_size=1, max_size=12)
 
 
-def ranked(engine, query):
-    return [(hit.id, hit.score) for hit in engine.search(query, 20).hits]
+def ranked(engine, query, **options):
+    return [(hit.id, hit.score) for hit in engine.search(query, 20, **options).hits]
 
 
 @settings(max_examples=15)

@@ -143,6 +143,25 @@ def test_failing_file_stops_no_other_and_is_retried(tmp_path, monkeypatch):
         assert (result.auto_synced, result.degraded) == (True, ())
 
 
+def test_file_of_another_user_that_fails_is_named_to_admins_only(tmp_path, monkeypatch):
+    for name in ("a.md", "users/bob/debts.md", "users/Carla/plans.md"):
+        write(tmp_path, name, "tea")
+
+    def denied(*args):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(sources, "read_text", denied)
+    with make_engine(tmp_path) as engine:
+        for actor, named in (
+            (Actor("ann"), ["a.md"]),
+            (Actor("bob"), ["a.md", "users/bob/debts.md"]),
+            (Actor("Carla"), ["a.md", "users/Carla/plans.md"]),
+            (engine.actor, ["a.md", "users/Carla/plans.md", "users/bob/debts.md"]),
+        ):
+            told = engine.search("tea", actor=actor).degraded
+            assert [note.split(": ")[1] for note in told] == named
+
+
 def test_file_that_may_not_be_read_is_retried_though_it_did_not_change(tmp_path, monkeypatch):
     write(tmp_path, "a.md", "tea")
 
@@ -307,6 +326,17 @@ def test_index_file_says_whether_it_was_stale(tmp_path):
         assert engine.search("tea").hits == ()
         with pytest.raises(ConfigurationError, match=r"'a\.md'"):
             engine.index_file("a.md")
+
+
+def test_index_file_takes_a_path_however_it_is_written(tmp_path, monkeypatch):
+    write(tmp_path, "daily/a.md", "tea")
+    monkeypatch.chdir(tmp_path.parent)
+    with make_engine(tmp_path) as engine:
+        assert engine.index_file(tmp_path / "daily" / "a.md")
+        for path in (str(tmp_path / "daily" / "a.md"), "./daily/a.md", Path("daily/a.md")):
+            assert not engine.index_file(path)
+        with pytest.raises(ConfigurationError, match="outside the workspace"):
+            engine.index_file(tmp_path.parent / "a.md")
 
 
 def test_index_file_says_why_it_cannot(tmp_path):
@@ -492,6 +522,54 @@ def test_engine_without_a_named_source_removes_none_of_its_rows(tmp_path):
         assert texts(engine.search("tea")) == ["tea"]
 
 
+def test_files_of_one_name_in_several_folders_do_not_stand_around_each_other(tmp_path):
+    root, docs = tmp_path / "memory", tmp_path / "docs"
+    write(root, "README.md", "The kiln is hot.")
+    write(docs, "README.md", "The roof is red.")
+    write(docs, "HOUSES.md", "The roof is tin.")
+    with make_engine(root, sources={"docs": docs}) as engine:
+        engine.sync()
+        hits = {hit.text: hit.receipt for hit in engine.search("kiln roof").hits}
+        one, other = hits["The roof is red."], hits["The roof is tin."]
+        assert (one.context_rank, one.fused) == (other.context_rank, other.fused)
+
+
+def test_the_files_of_a_folder_that_is_no_source_any_more_can_be_forgotten(tmp_path):
+    root = tmp_path / "memory"
+    write(root, "a.md", "tea at the root")
+    write(tmp_path / "docs", "a.md", "tea of the documents")
+    write(tmp_path / "docs", "users/alice/b.md", "tea of alice")
+    with make_engine(root, sources={"docs": tmp_path / "docs"}) as engine:
+        engine.sync()
+    with make_engine(root) as engine:
+        engine.forget(owner="alice")
+        assert engine.search("alice", actor=Actor("alice")).hits == ()
+        report = engine.forget(source="file:docs-*")
+        assert any("does not follow" in line for line in report.out_of_reach)
+        assert texts(engine.search("tea")) == ["tea at the root"]
+        assert (root / "a.md").exists()
+        assert engine.stats().files == 1
+    assert (tmp_path / "docs" / "a.md").exists()
+    with make_engine(root, sources={"docs": tmp_path / "docs"}) as engine:
+        engine.sync()
+        assert len(engine.search("tea", actor=Actor("alice")).hits) == 3
+
+
+def test_a_folder_that_lost_its_id_has_no_file_twice(tmp_path):
+    write(tmp_path, "a.md", "tea")
+    with make_engine(tmp_path) as engine:
+        engine.sync()
+    (tmp_path / ".memengine" / "workspace-id").unlink()
+    with make_engine(tmp_path, read_only=True) as engine:
+        assert texts(engine.search("tea")) == ["tea"]
+        assert not (tmp_path / ".memengine" / "workspace-id").exists()
+    with make_engine(tmp_path) as engine:
+        assert counts(engine.sync()) == (0, 1, 0)
+        (tmp_path / "a.md").unlink()
+        engine.sync()
+        assert engine.search("tea").hits == ()
+
+
 # What a file's chunks carry
 
 
@@ -523,6 +601,17 @@ def test_age_comes_from_name_and_entry_then_front_matter_then_mtime(tmp_path):
         assert age("delta") == pytest.approx(1.0)
         assert age("epsilon") is None
         assert age("zeta") == 0.0
+
+
+def test_what_front_matter_says_is_found_once_a_file(tmp_path):
+    front = "---\ntitle: Kiln\ntags: [pottery]\nrating: 5\ndate: 2026-05-01\nof: {a: b}\n---\n"
+    write(tmp_path, "n1.md", f"{front}\n# One\n\nIt is hot.\n\n# Two\n\nIt is cold.\n")
+    write(tmp_path, "n2.md", front.replace("Kiln", "Oven"))
+    with make_engine(tmp_path, embeddings=FakeEmbeddings()) as engine:
+        assert [(hit.path, hit.heading) for hit in engine.search("kiln").hits] == [("n1.md", "One")]
+        assert texts(engine.search("oven")) == [front.replace("Kiln", "Oven").rstrip()]
+        assert {hit.path for hit in engine.search("pottery").hits} == {"n1.md", "n2.md"}
+        assert [hit.path for hit in engine.search("2026-05-01").hits] == ["n2.md"]
 
 
 def test_tags_links_and_front_matter_become_metadata(tmp_path):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from langchain_core.documents import Document
 
 from langchain_memengine.errors import ConfigurationError, ScopeError
-from langchain_memengine.types import Actor
+from langchain_memengine.types import Actor, Filter
 from tests.fakes.clock import START
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine, texts
@@ -294,3 +294,75 @@ def test_a_text_whose_vector_is_forgotten_while_it_is_stored_gets_another():
 def test_added_text_is_dated_now(engine):
     engine.add_texts(["tea"])
     assert engine.search("tea").hits[0].event_at == START.astimezone(UTC)
+
+
+# What is no text, no list, no scope
+
+
+@pytest.mark.parametrize("scope", ["everyone", "Personal", "private", ""])
+def test_nothing_is_kept_under_a_scope_that_nobody_reads(engine, scope):
+    before = engine.stats().chunks
+    for keep in (
+        lambda: engine.add_texts(["lost tea"], scope=scope or " "),
+        lambda: engine.remember("lost tea", scope=scope or " "),
+        lambda: engine.search("tea", filter=Filter(scope=scope)),
+        lambda: engine.list_records(scope=scope),
+    ):
+        with pytest.raises(ConfigurationError, match=r"no scope .*: global, personal"):
+            keep()
+    assert engine.stats().chunks == before
+
+
+def test_nobody_says_anything_that_no_origin_has(engine):
+    with pytest.raises(ConfigurationError, match=r"no origin 'me'.*user, app, assistant"):
+        engine.add_texts(["tea"], origin="me")
+    with pytest.raises(ConfigurationError, match="no origin 'me'"):
+        engine.remember("tea", origin="me", scope="global")
+    with pytest.raises(ConfigurationError, match=r"no trust 'high'.*untrusted, unverified"):
+        engine.remember("tea", trust="high")
+
+
+@pytest.mark.parametrize("wrong", [None, 5, b"tea", ["tea"]])
+def test_what_is_no_text_is_named(engine, wrong):
+    for call in (
+        lambda: engine.search(wrong),
+        lambda: engine.add_texts([wrong]),
+        lambda: engine.remember(wrong),
+        lambda: engine.recall(wrong),
+    ):
+        with pytest.raises(ConfigurationError, match=f"a {type(wrong).__name__} given"):
+            call()
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"metadatas": {"a": 1}}, r"metadatas is a single one.*\[metadata\]"),
+        ({"metadatas": [["a"]]}, "Metadata is a list"),
+        ({"ids": "1"}, r"ids is a single one.*\[id\]"),
+        ({"ids": [1]}, "a int given"),
+    ],
+)
+def test_what_is_no_list_of_its_kind_is_named(engine, options, told):
+    with pytest.raises(ConfigurationError, match=told):
+        engine.add_texts(["tea"], **options)
+
+
+def test_what_is_no_filter_and_no_time_is_named(engine):
+    engine.add_texts(["tea"])
+    day = date(2026, 5, 1)
+    for options, told in (
+        ({"filter": "tea"}, "filter is a str"),
+        ({"filter": Filter(sources="file:*")}, "sources of a filter is a single text"),
+        ({"filter": Filter(not_sources="doc:*")}, "not_sources of a filter is a single text"),
+        ({"filter": Filter(since=day)}, r"date\(2026, 5, 1\) is no time. Pass a datetime"),
+        ({"filter": Filter(until="2026-05-01")}, "'2026-05-01' is no time"),
+        ({"as_of": day}, "is no time"),
+        ({"thread_id": 5}, "a int given"),
+    ):
+        with pytest.raises(ConfigurationError, match=told):
+            engine.search("tea", **options)
+    with pytest.raises(ConfigurationError, match="is no time"):
+        engine.remember("tea", expires_at=day)
+    with pytest.raises(ConfigurationError, match="single text"):
+        engine.sessions().create("t", sources="doc:*")

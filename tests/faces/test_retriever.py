@@ -47,6 +47,18 @@ def contents(documents):
 # Documents
 
 
+def test_what_no_document_can_tell_is_logged(retriever, engine, caplog):
+    engine.sync()
+    embedder = engine._embedding._required().embeddings
+    embedder._faults = [ConnectionError()]
+    (document, *_) = retriever.invoke("tea poorer")
+    assert document.metadata["memengine"]["degraded"][0].startswith("vector: ")
+    assert caplog.text == ""
+    embedder._faults = [ConnectionError()]
+    assert retriever.invoke("zzz") == []
+    assert "nothing was found, and the search was poorer: vector: " in caplog.text
+
+
 def test_document_is_the_hit_with_its_receipt(engine, retriever):
     documents = retriever.invoke("file")
     hit = engine.search("file", 4).hits[0]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
 
@@ -75,6 +76,16 @@ def test_what_a_model_saves_is_its_unverified_word_in_its_thread(tools, engine):
     assert "Ann likes tea." in tools["memory_search"].invoke({"query": "tea"}, ANN)
     engine.forget(thread="t1")
     assert tools["memory_search"].invoke({"query": "tea"}, ANN) == "No memory matches."
+
+
+def test_a_model_is_told_what_made_its_answer_poorer(tools, engine):
+    engine.add_texts(["tea"])
+    for query, found in (("tea", "tea"), ("milk", "No memory matches.")):
+        engine._embedding._required().embeddings._faults = [ConnectionError()]
+        told = tools["memory_search"].invoke({"query": query})
+        assert found in told
+        assert "Poorer than asked: vector: FakeEmbeddings" in told
+    assert "Poorer" not in tools["memory_search"].invoke({"query": "cocoa"})
 
 
 def test_a_record_of_the_application_is_deleted_by_the_id_it_is_shown_with(tools, engine):
@@ -226,11 +237,14 @@ def test_consolidating_is_offered_to_admins_only():
 # On a branch of a conversation
 
 
-def asked_in_a_graph(engine, head, thread="t"):
+def asked_in_a_graph(engine, head, thread="t", checkpointer=None, around=None):
     """Let a tool node of a graph whose state has this head look for cities."""
     call = {"name": "memory_search", "args": {"query": "meet"}, "id": "1", "type": "tool_call"}
     graph = StateGraph(MemoryState).add_node(ToolNode(memory_tools(engine)))
-    app = graph.add_edge(START, "tools").compile()
+    app = graph.add_edge(START, "tools").compile(checkpointer=checkpointer)
+    if around is not None:
+        around = StateGraph(around).add_node("inner", app).add_edge(START, "inner")
+        app = around.compile(checkpointer=InMemorySaver())
     state = {"messages": [AIMessage("", tool_calls=[call])], "memory_head": head}
     return app.invoke(state, {"configurable": {"thread_id": thread}})["messages"][-1].content
 
@@ -256,6 +270,16 @@ def test_a_search_from_another_conversation_knows_the_newest_branch(engine, bran
     assert ("dusk" in found, "noon" in found) == (True, False)
     found = called(next(iter(memory_tools(engine))), {}, query="meet").content
     assert ("dusk" in found, "noon" in found) == (True, False)
+
+
+def test_a_state_that_cannot_know_a_head_asks_from_the_newest_branch(engine, branches):
+    checkpointed = asked_in_a_graph(engine, "", checkpointer=InMemorySaver())
+    assert ("dusk" in checkpointed, "noon" in checkpointed) == (False, False)  # before any commit
+    for found in (
+        asked_in_a_graph(engine, ""),  # of no checkpoints
+        asked_in_a_graph(engine, "", around=MessagesState),  # in another graph
+    ):
+        assert ("dusk" in found, "noon" in found) == (True, False)
 
 
 def test_a_head_of_another_memory_tells_nothing_here(engine, branches):

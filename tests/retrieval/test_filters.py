@@ -40,6 +40,7 @@ PATHS = ["MEMORY.md", "daily/2026-05-19.md", "a/daily/x.md", "users/anna/MEMORY.
         ("**", PATHS[:4]),
         ("*", ["MEMORY.md"]),
         ("daily/**", ["daily/2026-05-19.md"]),
+        ("/daily/**", ["daily/2026-05-19.md"]),
         ("daily/2026-0?-*.md", ["daily/2026-05-19.md"]),
         ("**/MEMORY.md", ["MEMORY.md", "users/anna/MEMORY.md"]),
         ("users/*/MEMORY.md", ["users/anna/MEMORY.md"]),
@@ -203,6 +204,22 @@ def test_each_row_is_judged_by_its_own_value():
 def test_an_unknown_operator_is_refused_by_name(rows):
     with pytest.raises(ConfigurationError, match=r"'\$regex'.*'key'.*\$nin"):
         passing(rows, metadata={"key": {"$regex": "x"}})
+
+
+@pytest.mark.parametrize("wanted", [{"$gt": 1, "lt": 9}, {"gte": 1, "$lt": 9}, {"$not": 1, "x": 2}])
+def test_what_is_no_operator_beside_one_is_refused(wanted):
+    with pytest.raises(ConfigurationError, match=r"'(lt|gte|\$not)'.*'key'.*\$nin"):
+        passing([row(key=5)], metadata={"key": wanted})
+
+
+@pytest.mark.parametrize("name", ["$not", "$nor", "$in", "$gt", "$where"])
+def test_a_word_of_other_filters_is_no_name_of_metadata(name):
+    with pytest.raises(ConfigurationError, match=rf"\{name}.*\$and or \$or"):
+        passing([row(key=5)], metadata={name: [{"key": 5}]})
+
+
+def test_a_name_that_is_no_text_is_looked_for_as_it_is_stored():
+    assert passing([row(**{"2026": "x"}), row()], metadata={2026: "x"}) == [True, False]
 
 
 def test_a_condition_stands_alone():

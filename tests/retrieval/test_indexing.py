@@ -157,6 +157,17 @@ def test_files_are_cut_again_when_the_chunk_size_changes(database):
     assert synced(small, [source]).unchanged == 1
 
 
+def test_files_are_cut_again_when_headings_count_no_more(database):
+    source = FakeSource()
+    source.put("a.md", "# One\n\ntea\n\n# Two\n\nmilk\n")
+    assert synced(indexer_of(database), [source]).chunks == 2
+    across = indexer_of(database, split_on_headers=False)
+    report = synced(across, [source])
+    assert (report.indexed, report.chunks) == (1, 1)
+    assert synced(across, [source]).unchanged == 1
+    assert synced(indexer_of(database), [source]).chunks == 2
+
+
 def test_put_replaces_and_delete_removes(database):
     indexer = indexer_of(database, FakeEmbeddings())
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from langchain_memengine.retrieval.top import top
+from langchain_memengine.retrieval.top import all_as_high, top, top_newest
 
 
 def by_sorting(scores, k, above):
@@ -36,3 +36,35 @@ def test_it_is_a_sort_of_long_arrays(dtype, size, k):
 def test_nothing_above_gives_nothing():
     assert top(np.zeros(0), 3, above=0.0).tolist() == []
     assert top(np.zeros(500), 3, above=0.0).tolist() == []
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from([0.0, 0.25, 1.0, 2.0]), st.integers(0, 5).map(float)),
+        max_size=60,
+    ),
+    st.integers(1, 12),
+)
+def test_of_equal_ones_the_newest_are_among_the_best(pairs, k):
+    scores = np.asarray([score for score, _ in pairs], float)
+    newness = np.asarray([new for _, new in pairs], float)
+    found = top_newest(scores, k, above=0.0, newness=lambda at: newness[at]).tolist()
+    expected = sorted(
+        (i for i, score in enumerate(scores) if score > 0),
+        key=lambda i: (-scores[i], -newness[i], i),
+    )[:k]
+    assert sorted(found) == sorted(expected)
+    assert [scores[i] for i in found] == sorted((scores[i] for i in found), reverse=True)
+    together = all_as_high(scores, k, above=0.0).tolist()
+    assert set(expected) <= set(together)
+    assert len(set(together)) == len(together)
+    assert {scores[i] for i in together} == {scores[i] for i in expected}
+
+
+def test_how_new_they_are_is_asked_only_where_room_is_short():
+    def never(_):
+        raise AssertionError
+
+    scores = np.asarray([3.0, 2.0, 2.0, 1.0])
+    assert top_newest(scores, 3, above=0.0, newness=never).tolist() == [0, 1, 2]
+    assert top_newest(scores, 9, above=0.0, newness=never).tolist() == [0, 1, 2, 3]

@@ -147,9 +147,10 @@ def test_a_cosine_does_not_depend_on_the_slot(dimension):
 
 
 def nearest_of(cosines, k):
-    """Return the slots of the highest cosines, ties in order, those without one left out."""
+    """Return the slots of the highest cosines, ties in order and all of them."""
     order = sorted(range(len(cosines)), key=lambda slot: (-cosines[slot], slot))
-    return [slot for slot in order if cosines[slot] > NO_COSINE][:k]
+    embedded = [slot for slot in order if cosines[slot] > NO_COSINE]
+    return [slot for slot in embedded if cosines[slot] >= cosines[embedded[:k][-1]]]
 
 
 @pytest.fixture(params=[1, 1_000_000], ids=["quantized", "plain"])

@@ -150,13 +150,24 @@ class ChunkContract:
             database,
             "text",
             source="file:w/a.md",
-            provenance=Provenance(path="a.md", event_at=moment, metadata={"b": 1, "a": "é"}),
+            provenance=Provenance(
+                path="a.md", workspace_id="w", event_at=moment, metadata={"b": 1, "a": "é"}
+            ),
         )
         (num,) = numbers(database).values()
         with database.read() as tx:
             assert chunks.index_rows(tx, "shared") == [
                 IndexRow(
-                    num, "text", "", "a.md", piece("text").hash, 2500, None, '{"a": "é", "b": 1}'
+                    num,
+                    "text",
+                    "",
+                    "a.md",
+                    piece("text").hash,
+                    2500,
+                    None,
+                    '{"a": "é", "b": 1}',
+                    "w",
+                    0,
                 )
             ]
             assert chunks.filter_rows(tx, "shared") == {

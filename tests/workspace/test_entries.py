@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from langchain_memengine.errors import ConfigurationError
+from langchain_memengine.text.markdown import headings
 from langchain_memengine.types import Fact
 from langchain_memengine.workspace.entries import (
     Workspace,
@@ -63,6 +64,16 @@ def test_daily_entries_are_separated_by_one_blank_line(notes):
     assert notes.read("daily/2026-05-19.md") == (
         "## 14:05 — plan\n\nFirst.\n\n## 14:12 — build and test\n\nSecond.\n\nMore.\n"
     )
+
+
+@pytest.mark.parametrize("body", ["```\ncode", "text\n~~~~python\n```\ncode\n", "  ```\n``"])
+def test_an_entry_that_leaves_code_open_takes_no_other_one_in(notes, body):
+    workspace = Workspace(notes)
+    for stage in ("one", "two"):
+        name = workspace.append_daily(NOW, stage, body)
+    text = notes.read(name)
+    assert [heading.title for heading in headings(text)] == ["14:05 — one", "14:05 — two"]
+    assert text.count(body) == 2
 
 
 def test_daily_entries_are_filed_by_utc(notes):

@@ -3,7 +3,6 @@
 import errno
 import hashlib
 import os
-import re
 import socket
 import stat
 from concurrent.futures import ThreadPoolExecutor
@@ -20,7 +19,6 @@ from langchain_memengine.workspace.files import (
     read_text,
     scan,
     update_text,
-    workspace_id,
     write_atomic,
 )
 
@@ -595,35 +593,3 @@ def test_threads_that_append_lose_nothing(tmp_path):
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda n: update_text(path, lambda old: f"{old}{n}\n", lock=lock), range(40)))
     assert sorted(map(int, path.read_text().split())) == list(range(40))
-
-
-# Workspace id
-
-
-def test_the_workspace_id_is_made_once(tmp_path):
-    first = workspace_id(tmp_path)
-    assert re.fullmatch(r"[0-9a-f]{32}", first)
-    assert workspace_id(tmp_path) == first
-    assert workspace_id(tmp_path / "other") != first
-
-
-def test_an_id_made_by_another_process_meanwhile_is_taken(tmp_path, monkeypatch):
-    path = tmp_path / ".memengine" / "workspace-id"
-    read_if_there = files._read_if_there
-
-    def not_there_at_first(file):
-        if path.exists():
-            return read_if_there(file)
-        put(tmp_path, ".memengine/workspace-id", b"0123456789abcdef" * 2)
-        return None
-
-    monkeypatch.setattr(files, "_read_if_there", not_there_at_first)
-    assert workspace_id(tmp_path) == "0123456789abcdef" * 2
-
-
-def test_an_empty_id_file_is_filled_and_a_damaged_one_refused(tmp_path):
-    path = put(tmp_path, ".memengine/workspace-id", b"")
-    assert path.read_text() != workspace_id(tmp_path) == path.read_text().strip()
-    path.write_text("my laptop")
-    with pytest.raises(ConfigurationError, match="no workspace id"):
-        workspace_id(tmp_path)
