@@ -140,14 +140,14 @@ def upsert(
         add: A column whose new value is added to the old one instead of replacing it.
     """
     if rows:
-        statement = _upsert(dialect_of(connection.engine), table, tuple(rows[0]), add)
+        statement = _upsert(connection.dialect.name, table, tuple(rows[0]), add)
         connection.execute(statement, list(rows))
 
 
 @lru_cache(maxsize=256)
-def _upsert(dialect: Dialect, table: Table, names: Sequence[str], add: str | None) -> Insert:
+def _upsert(dialect: str, table: Table, names: Sequence[str], add: str | None) -> Insert:
     """Return the statement; to make it takes longer than to send it."""
-    return dialect.upsert(table, names, add)
+    return _SUPPORTED[dialect].upsert(table, names, add)
 
 
 def insert_unless_taken(
