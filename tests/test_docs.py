@@ -112,6 +112,7 @@ def test_recipes_for_agents_run_in_order(somewhere, capsys):
     team, anna = told.split("['human', 'ai']\nNothing was amiss.\n")
     assert "Deploys happen on Tuesdays." in team
     assert anna.count("Anna likes her tea green.") == 1
+    assert anna.endswith("\n20 answers\n")
 
 
 def test_configuration_of_mcp_clients_starts_our_command(somewhere):

@@ -1,6 +1,8 @@
 """The pages of the documentation: their blocks run, and what they name is there."""
 
 import re
+import sys
+import tomllib
 
 import pytest
 import yaml
@@ -28,6 +30,7 @@ TESTED_BY = {
 PRINTED = {
     "docs/quickstart.md": ["kiln.md:1-3 # Kiln", "Question: Who fires", "On Thursdays."],
     "docs/ways-in.md": ["Deploys happen on Tuesdays.", "True", "On Tuesdays."],
+    "docs/migrating.md": ["1 message came", "green tea", "'records': 1", "Ann likes tea.", "glaze"],
     "docs/ranking.md": ["goclaw [(", "No word of the query", "5.0"],
     "docs/learning.md": ["['User lives in Rome.']", "I live in Rome None"],
     "docs/graph.md": ["1 relation", "chose", "['PostgreSQL']"],
@@ -61,6 +64,25 @@ def test_python_of_a_page_runs_in_order_and_prints_what_it_should(page, somewher
     places = [told.find(part) for part in PRINTED[page]]
     assert -1 not in places, told
     assert places == sorted(places)
+
+
+def test_a_page_says_what_its_blocks_need_beside_the_package():
+    project = tomllib.loads(read("pyproject.toml"))["project"]
+    names = [project["name"], *(re.split(r"[\[<>=~ ]", one)[0] for one in project["dependencies"])]
+    there = {"typing_extensions", *sys.stdlib_module_names}  # pydantic brings the first
+    there |= {name.lower().replace("-", "_") for name in names}
+    # What an import is installed by, where that is not its first word.
+    by = {"langgraph.checkpoint.sqlite": "langgraph-checkpoint-sqlite", "langchain": "agents"}
+    examples = sorted(path.name for path in (ROOT / "examples").glob("*.py"))
+    rows = {name: re.findall(rf"^\| `{name}` .*$", read("examples/README.md"), re.MULTILINE)
+            for name in examples}  # fmt: skip
+    shown = {page: ("\n".join(blocks(page, "python")), read(page)) for page in PAGES}
+    shown |= {name: (read(f"examples/{name}"), "".join(row)) for name, row in rows.items()}
+    for name, (code, told) in shown.items():
+        for module in re.findall(r"^ *(?:from|import) ([\w.]+)", code, re.MULTILINE):
+            first = module.split(".")[0]
+            needed = by.get(module) or by.get(first) or (None if first in there else first)
+            assert needed is None or needed in told, (name, module)
 
 
 @pytest.mark.parametrize("page", RUN_TO_THE_END)

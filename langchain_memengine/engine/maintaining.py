@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from langchain_memengine.engine.derived import INDEX_DIR
 from langchain_memengine.engine.parts import EngineParts
-from langchain_memengine.errors import ConfigurationError, StorageError
+from langchain_memengine.errors import ConfigurationError, ReadOnlyError, StorageError
 from langchain_memengine.retrieval.chroma_checks import chroma_checks
 from langchain_memengine.retrieval.derived_files import remove
 from langchain_memengine.retrieval.diagnosis import DoctorReport, examine
@@ -63,10 +63,10 @@ class Maintaining(EngineParts):
             thorough: Whether the database compares every index with its table.
 
         Raises:
-            ConfigurationError: Repairing, but opened with ``read_only=True``.
+            ReadOnlyError: Repairing, but opened with ``read_only=True``.
         """
         if repair and self.read_only:
-            raise ConfigurationError("This engine was opened with read_only=True.")
+            raise ReadOnlyError
         with suppress(StorageError):  # the checks find what is wrong
             self._take_over()  # who keeps the derived files may look into them
         now = self._clock()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import date
 
 from langchain_memengine.engine.parts import EngineParts
-from langchain_memengine.errors import ConfigurationError
+from langchain_memengine.errors import ReadOnlyError
 from langchain_memengine.retrieval import visibility
 from langchain_memengine.types import Fact
 from langchain_memengine.workspace.entries import Workspace
@@ -52,6 +52,6 @@ class NoteKeeping(EngineParts):
 
     def _workspace(self, owner: str) -> Workspace:
         if self.read_only:
-            raise ConfigurationError("This engine was opened with read_only=True.")
+            raise ReadOnlyError
         self._last_scan = -float("inf")  # the next search finds what is now written
         return Workspace(self._notes, owner)

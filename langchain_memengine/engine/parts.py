@@ -16,7 +16,7 @@ from langchain_memengine.engine.access_counts import AccessCounts
 from langchain_memengine.engine.derived import DerivedFiles
 from langchain_memengine.engine.graphing import graph_store
 from langchain_memengine.engine.state_store import state_store
-from langchain_memengine.errors import ConfigurationError, StorageError
+from langchain_memengine.errors import ConfigurationError, ReadOnlyError, StorageError
 from langchain_memengine.graph.knowledge_graph import KnowledgeGraph
 from langchain_memengine.graph.resolution import NameMerge
 from langchain_memengine.jobs.worker import OnJobFailed, Worker, no_work
@@ -185,10 +185,10 @@ class EngineParts:
         """Make sure that the engine may write, before anything beside the database is changed.
 
         Raises:
-            StorageError: It may not.
+            ReadOnlyError: It may not.
         """
         if self.read_only:
-            raise StorageError("This engine was opened with read_only=True; nothing was changed.")
+            raise ReadOnlyError
 
     @property
     def _maintains(self) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
 from langchain_memengine.engine.writing import Writing
-from langchain_memengine.errors import ConfigurationError
+from langchain_memengine.errors import ConfigurationError, ReadOnlyError
 from langchain_memengine.retrieval.sources import FolderSource
 from langchain_memengine.storage import files
 from langchain_memengine.workspace.folder_events import FolderEvents, WatchedFolder
@@ -32,11 +32,12 @@ class Watching(Writing):
                 failed something. A sync that failed as a whole is ``degraded``.
 
         Raises:
-            ConfigurationError: The engine is read-only, or has no folder.
+            ConfigurationError: The engine has no folder.
+            ReadOnlyError: It was opened to be read only.
         """
         config = self.config
         if self.read_only:
-            raise ConfigurationError("A read-only engine indexes nothing. Open it for writing.")
+            raise ReadOnlyError
         folders = [
             WatchedFolder(source.root, config.include, config.exclude)
             for source in self._sources

@@ -140,12 +140,12 @@ def upsert(
         add: A column whose new value is added to the old one instead of replacing it.
     """
     if rows:
-        statement = _upsert(connection.dialect.name, table, tuple(rows[0]), add)
+        statement = _upsert(connection.engine.dialect.name, table, tuple(rows[0]), add)
         connection.execute(statement, list(rows))
 
 
 @lru_cache(maxsize=256)
-def _upsert(dialect: str, table: Table, names: Sequence[str], add: str | None) -> Insert:
+def _upsert(dialect: str, table: Table, names: tuple[str, ...], add: str | None) -> Insert:
     """Return the statement; to make it takes longer than to send it."""
     return _SUPPORTED[dialect].upsert(table, names, add)
 

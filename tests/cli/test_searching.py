@@ -117,6 +117,13 @@ def test_explain_says_why_not(memengine, root):
     assert "".join(told) == f"It is no hit. {why['reason']}"
 
 
+def test_a_reason_is_one_line_for_who_reads_a_pipe(memengine, root):
+    why = memengine("explain", "no such words as these " * 9, "coffee.md", "--root", root).stdout
+
+    assert len(why) > 80
+    assert why.count("\n") == 1
+
+
 def test_recall_prints_pinned_facts_and_hits(memengine, root):
     (root / "MEMORY.md").write_text("- Ann decides.\n")
 

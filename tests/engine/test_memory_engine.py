@@ -9,7 +9,7 @@ import pytest
 
 from langchain_memengine.config import MemEngineConfig
 from langchain_memengine.engine.memory_engine import MemoryEngine
-from langchain_memengine.errors import ConfigurationError, StorageError
+from langchain_memengine.errors import ConfigurationError, ReadOnlyError, StorageError
 from langchain_memengine.types import Actor
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine, texts, write
@@ -208,7 +208,7 @@ def test_read_only_engine_searches_and_never_writes(tmp_path):
 
 
 def _refuses(writing: Callable[[], object]) -> None:
-    with pytest.raises((StorageError, ConfigurationError), match="read_only=True"):
+    with pytest.raises(ReadOnlyError, match="nothing was changed"):
         writing()
 
 
