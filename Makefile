@@ -24,7 +24,7 @@ demo: $(DEMO_STAMP) ## Show what the engine does, in a terminal, offline
 	@$(BIN)/memengine demo
 
 test: $(STAMP) ## Run the unit tests: no network, no clock
-	@$(BIN)/python -m pytest -n auto
+	@$(BIN)/python -m pytest -n auto --dist worksteal
 
 check: $(STAMP) ## Check format, lint, types and layers
 	$(BIN)/ruff format --check .

@@ -1,4 +1,4 @@
-"""Numbers as callers give them, checked in one place.
+"""Numbers and messages as callers give them, checked in one place.
 
 What no clock or database takes, or each takes otherwise, is refused here, by the name that it was
 given under.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numbers
 import operator
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -58,6 +59,20 @@ def age(name: str, value: Any) -> timedelta:
     if not isinstance(value, timedelta) or not timedelta(0) <= value <= timedelta(days=MOST_DAYS):
         raise _refused(name, value, f"a timedelta from 0 to {MOST_DAYS:,} days")
     return value
+
+
+def messages(value: Sequence[Any]) -> None:
+    """Make sure that these are messages of LangChain.
+
+    Raises:
+        ConfigurationError: One is something else, like a text or a mapping.
+    """
+    for place, one in enumerate(value):
+        if not (hasattr(one, "type") and hasattr(one, "content")):  # their class loads slowly
+            raise ConfigurationError(
+                f"messages[{place}] is a {type(one).__name__}, no message of LangChain. Convert "
+                "them with langchain_core.messages.convert_to_messages first."
+            )
 
 
 def _refused(name: str, value: Any, wanted: str) -> ConfigurationError:

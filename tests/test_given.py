@@ -7,8 +7,9 @@ from math import inf, nan
 
 import numpy as np
 import pytest
+from langchain_core.messages import HumanMessage
 
-from langchain_memengine import given
+from langchain_memengine import compact_messages, get_memory_stats, given, memory_flush
 from langchain_memengine.config import MemEngineConfig, load_config
 from langchain_memengine.conversation.sessions import MemorySessions
 from langchain_memengine.engine.memory_engine import MemoryEngine
@@ -16,6 +17,7 @@ from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.graph.knowledge_graph import KnowledgeGraph
 from langchain_memengine.knowledge.experience import ExperienceStore
 from langchain_memengine.rankings import RANKINGS, Ranking
+from tests.fakes.clock import START
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine
 
@@ -178,3 +180,21 @@ def test_the_largest_number_of_hits_is_all_hits(tmp_path, vector_search):
             assert len(found.hits) == 2
             assert found.degraded == ()
             engine.wait_for_chroma()
+
+
+@pytest.mark.parametrize(
+    "wrong", ["hello", [("user", "hello")], [HumanMessage("a"), {"role": "user"}]]
+)
+def test_what_is_no_message_is_refused_wherever_messages_are_taken(wrong):
+    with make_engine() as engine:
+        for takes in (
+            engine.learn,
+            engine.experiences.record_tool_chain,
+            engine.history("s").add,
+            compact_messages,
+            get_memory_stats,
+            memory_flush,
+            lambda messages: engine.archive.commit("t", "", "archive", messages, now=START),
+        ):
+            with pytest.raises(ConfigurationError, match="convert_to_messages"):
+                takes(wrong)

@@ -5,13 +5,11 @@ import sys
 import tomllib
 
 import pytest
-import typer
 import yaml
-from typer.testing import CliRunner
 
 import langchain_memengine
-from langchain_memengine.cli.main import app
 from tests.doc_pages import DOCS, ROOT, blocks, commands, read, run
+from tests.fakes.command_line import command, invoke
 
 PAGES = sorted(path.relative_to(ROOT).as_posix() for path in DOCS.rglob("*.md"))
 
@@ -89,23 +87,23 @@ def test_a_page_says_what_its_blocks_need_beside_the_package():
 
 @pytest.mark.parametrize("page", RUN_TO_THE_END)
 def test_commands_of_a_page_run_in_order(page, somewhere):
-    CliRunner().invoke(app, ["init", "memory"])
+    invoke(["init", "memory"])
     assert commands(page)
     for words in commands(page):
-        result = CliRunner().invoke(app, words)
+        result = invoke(words)
         assert result.exit_code == 0, (words, result.output)
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if commands(page)])
 def test_commands_of_a_page_are_such_as_the_command_line_takes(page):
     for words in commands(page):
-        command, rest = typer.main.get_command(app), [*words]
-        context = command.make_context("memengine", [], resilient_parsing=True)
-        while hasattr(command, "commands") and rest and rest[0] in command.commands:
-            command = command.commands[rest.pop(0)]
-        assert not hasattr(command, "commands") or rest == ["--help"], words
+        called, rest = command(), [*words]
+        context = called.make_context("memengine", [], resilient_parsing=True)
+        while hasattr(called, "commands") and rest and rest[0] in called.commands:
+            called = called.commands[rest.pop(0)]
+        assert not hasattr(called, "commands") or rest == ["--help"], words
         if rest != ["--help"]:
-            command.make_context(command.name, rest, parent=context)
+            called.make_context(called.name, rest, parent=context)
 
 
 def named(entry: object) -> list[str]:

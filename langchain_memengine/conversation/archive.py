@@ -9,6 +9,7 @@ from typing import Any
 
 from langchain_core.messages import BaseMessage
 
+from langchain_memengine import given
 from langchain_memengine.config import MemEngineConfig
 from langchain_memengine.conversation import rendering
 from langchain_memengine.conversation.committing import Committer
@@ -100,6 +101,7 @@ class SqlArchive:
             StorageError: The database failed and nothing is stored, or the transcript could not
                 be written.
         """
+        given.messages(messages)
         if not messages:
             return ""
         named = with_ids([whole(message) for message in messages])

@@ -17,6 +17,7 @@ from itertools import accumulate
 
 from langchain_core.messages import AIMessage, BaseMessage, SystemMessage, ToolMessage
 
+from langchain_memengine import given
 from langchain_memengine.conversation.transcript import is_human, tokens_of
 from langchain_memengine.text.digests import digest
 
@@ -50,6 +51,14 @@ class CompactionLimits:
     input_tokens: int = 0
     overhead_tokens: int = 0
     pin_first: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse a share that none can keep.
+
+        Raises:
+            ConfigurationError: ``keep_share`` is not between 0 and 1.
+        """
+        given.real("keep_share", self.keep_share, most=1)
 
     @property
     def token_limit(self) -> int:
@@ -127,6 +136,7 @@ def plan_compaction(
         limits: When, and how far.
         count: Tokens of a message.
     """
+    given.messages(messages)
     counts = [count(message) for message in messages]
     before = sum(counts) + limits.overhead_tokens
     named = with_ids(messages)

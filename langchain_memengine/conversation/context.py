@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from langchain_core.messages import BaseMessage
 
+from langchain_memengine import given
 from langchain_memengine.conversation.compaction import (
     CompactionLimits,
     CompactionPlan,
@@ -84,6 +85,7 @@ def get_memory_stats(
             profile says how large that is.
         limits: When to compact.
     """
+    given.messages(messages)
     limits = _for_model(limits, model)
     by_role: Counter[Role] = Counter()
     for message in messages:

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from langchain_core.messages import BaseMessage, RemoveMessage
 
+from langchain_memengine import given
 from langchain_memengine.conversation.compaction import (
     CountTokens,
     leading_system,
@@ -117,6 +118,7 @@ def plan_flush(
     messages: Sequence[BaseMessage], flush_tokens: int, count: CountTokens = tokens_of
 ) -> FlushResult:
     """Return which messages stay and which go; nothing is written down yet."""
+    given.messages(messages)
     counts = [count(message) for message in messages]
     named = with_ids(messages)
     total = sum(counts)
@@ -257,7 +259,7 @@ class Flusher:
         # What a thread shares is in no user's files, and what was forgotten is in none again.
         if thread.owner and result.text.strip() and self._archive.keeps(record):
             self._log.append_daily(STAGE, result.text, owner=thread.owner, record=record)
-        return thread.seen(state, result.note) | {
-            "messages": [RemoveMessage(id=one) for one in result.removable],
-            "memory_head": head,
-        }
+        removed = [RemoveMessage(id=one) for one in result.removable]
+        return (
+            thread.seen(state, result.note) | thread.committed(state, head) | {"messages": removed}
+        )

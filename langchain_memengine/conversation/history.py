@@ -8,6 +8,7 @@ from uuid import uuid4
 
 from langchain_core.messages import BaseMessage
 
+from langchain_memengine import given
 from langchain_memengine.conversation.lineage import checked_thread
 from langchain_memengine.conversation.message_json import from_json, to_json, whole
 from langchain_memengine.conversation.withholding import readable
@@ -49,6 +50,7 @@ class SqlHistory:
         A message without an id gets one, on the object itself, as LangGraph does it: the same
         object added again is known then.
         """
+        given.messages(messages)
         for message in messages:
             message.id = message.id or str(uuid4())
         stored = [

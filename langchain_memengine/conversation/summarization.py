@@ -197,7 +197,7 @@ class Summarizer:
         )
         self._hand_over(plan, thread, head.partition("<")[0])
         summary = with_paragraph(state.get("summary") or "", paragraph)
-        update = thread.seen(state, note) | {"summary": summary, "memory_head": head}
+        update = thread.seen(state, note) | thread.committed(state, head) | {"summary": summary}
         if self._trims:
             update["messages"] = [RemoveMessage(id=one) for one in plan.removable]
         else:

@@ -9,7 +9,11 @@ from typing import Any, Protocol
 
 from langchain_core.messages import BaseMessage
 
-from langchain_memengine.conversation.transcript import by_person
+from langchain_memengine.conversation.transcript import by_person, is_human
+from langchain_memengine.text.digests import digest
+
+_OPENING = 2  # people begin with the same greeting; before a third message nothing is archived
+_ID_DIGITS = 16
 
 
 class Archive(Protocol):
@@ -51,6 +55,7 @@ class Thread:
         head: The branch's memory heads.
         now: The time.
         checkpoint_id: Where the graph's step began, if there is a checkpointer.
+        is_named: Whether the run says which conversation it is.
     """
 
     thread_id: str
@@ -59,6 +64,7 @@ class Thread:
     head: str
     now: datetime
     checkpoint_id: str | None = None
+    is_named: bool = True
 
     @property
     def owner(self) -> str:
@@ -84,6 +90,17 @@ class Thread:
             now=self.now,
             checkpoint_id=self.checkpoint_id,
         )
+
+    def committed(self, state: Mapping[str, Any], head: str) -> dict[str, Any]:
+        """Return the update of the state after a commit; ``head`` is the one for ``memory_head``.
+
+        A conversation without a name goes on where its state says, not where its head may be from.
+        """
+        if self.is_named:
+            return {"memory_head": head}
+        commit_id = head.partition("<")[0]
+        before = state.get("memory_head") or ""
+        return {"memory_head": f"{commit_id}<{before}", "memory_thread": self.thread_id}
 
     def seen(self, state: Mapping[str, Any], note: str) -> dict[str, Any]:
         """Return the update that says who the thread ran for and what went less well."""
@@ -133,3 +150,13 @@ def lacks_ids(state: Mapping[str, Any]) -> bool:
 def messages_of(state: Mapping[str, Any]) -> Sequence[BaseMessage]:
     """Return the messages of a state; none if it has none yet."""
     return state.get("messages") or []
+
+
+def unnamed_thread(user_id: str, messages: Sequence[BaseMessage]) -> str:
+    """Return the id of a conversation that a run does not name: of whose it is and how it began.
+
+    So the conversations of an application that names none are kept apart, and one that is handed
+    over as a whole with each of its messages is the same each time.
+    """
+    opening = [str(message.text) for message in messages if is_human(message)][:_OPENING]
+    return f"unnamed-{digest(user_id, *opening)[:_ID_DIGITS]}"

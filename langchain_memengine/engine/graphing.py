@@ -37,7 +37,18 @@ def graph_store(
             schema=GRAPH,
         )
 
+    def empty() -> Database:
+        stand_in = Database(
+            "sqlite://",
+            store_id=config.store_id,
+            now=clock(),
+            busy_timeout_ms=config.busy_timeout_ms,
+            schema=GRAPH,
+        )
+        stand_in.read_only = True  # from now on: it needs its tables
+        return stand_in
+
     def was_made() -> bool:
         return config.graph_url is not None or (file is not None and file.exists())
 
-    return LazyDatabase(opened, was_made)
+    return LazyDatabase(opened, was_made, empty if read_only else None)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from langchain_memengine import given
 from langchain_memengine.engine.branching import Branching
 from langchain_memengine.engine.remembering import Remembering
 from langchain_memengine.errors import ConfigurationError
@@ -63,6 +64,7 @@ class Learning(Branching, Remembering):
             actor: Who wrote the messages that name nobody.
 
         Raises:
+            ConfigurationError: One is no message; nothing is queued.
             UnknownCommitError: The head is none of the thread's; nothing is queued.
             StorageError: The database failed; nothing is queued.
         """
@@ -72,6 +74,7 @@ class Learning(Branching, Remembering):
         from langchain_memengine.knowledge.facts import extraction_job
         from langchain_memengine.knowledge.own_lines import own_lines
 
+        given.messages(messages)
         actor = actor or self.actor
         thread = None if thread_id is None else checked_thread(thread_id)
         commit_id = self._newest_commit(thread, head)

@@ -24,6 +24,7 @@ from langchain_memengine.engine.maintaining import Maintaining
 from langchain_memengine.engine.note_keeping import NoteKeeping
 from langchain_memengine.engine.parts import utc_now
 from langchain_memengine.engine.quarantining import Quarantining
+from langchain_memengine.engine.vacuuming import Vacuuming
 from langchain_memengine.engine.watching import Watching
 from langchain_memengine.jobs.worker import OnJobFailed
 from langchain_memengine.models.embedding import EmbeddingsLike
@@ -43,6 +44,7 @@ class MemoryEngine(
     Consolidating,
     Quarantining,
     Forgetting,
+    Vacuuming,
     Importing,
     Exporting,
     DocumentKeeping,

@@ -75,6 +75,7 @@ class Quarantining(Remembering):
         with self._database.read() as tx:
             before = quarantines.of_targets(tx, wanted)
         after = self._records.change(wanted, "quarantine", now=now)
+        self.taken_back += 1
         found = (state.quarantine for target, state in after.items() if target not in before)
         return tuple(one for one in found if one is not None)
 

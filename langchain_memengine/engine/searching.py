@@ -73,7 +73,7 @@ class Searching(Pinning):
         asked = self._seen_from(asked, thread_id, head, as_of)
         if graph_hops is not None:
             asked = replace(asked, graph_hops=graph_hops)
-        auto_synced, problems, sync_ms = self._sync_if_due()
+        auto_synced, problems, sync_ms = self._sync_if_due(actor or self.actor)
         problems = (*problems, *self._take_over_if_due())
         with self._traffic.searching():
             if asked.graph_hops:

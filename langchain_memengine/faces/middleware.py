@@ -44,6 +44,7 @@ class AgentMemoryState(AgentState[Any]):
     memory_head: NotRequired[Annotated[str, PrivateStateAttr, join_heads]]
     memory_note: NotRequired[Annotated[str, PrivateStateAttr]]
     memory_users: NotRequired[Annotated[list[str], PrivateStateAttr, join_users]]
+    memory_thread: NotRequired[Annotated[str, PrivateStateAttr]]
     recall_note: NotRequired[Annotated[str, PrivateStateAttr]]
 
 
@@ -80,7 +81,7 @@ class MemoryMiddleware(AgentMiddleware[AgentMemoryState, Any, Any]):
         flush_tokens: An agent loop of more is flushed.
 
     Raises:
-        ConfigurationError: ``recall_seconds`` is negative.
+        ConfigurationError: ``k``, ``max_tokens`` or ``recall_seconds`` is negative.
     """
 
     state_schema = AgentMemoryState

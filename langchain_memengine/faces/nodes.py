@@ -48,6 +48,7 @@ class MemoryState(TypedDict, total=False):
         memory_head: The branch's memory commits, joined by ``+``.
         memory_note: What went less well than asked the last time; ``""`` when nothing did.
         memory_users: For whom the graph ran in this thread.
+        memory_thread: Where it is archived, if the run names no thread.
         llm_input_messages: What the model should see, where ``messages`` are not trimmed.
         summarized: Ids of messages that the summary covers, where they are not trimmed.
     """
@@ -57,6 +58,7 @@ class MemoryState(TypedDict, total=False):
     memory_head: Annotated[str, join_heads]
     memory_note: str
     memory_users: Annotated[list[str], join_users]
+    memory_thread: str
     llm_input_messages: list[AnyMessage]
     summarized: dict[str, str]
 

@@ -9,7 +9,7 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_memengine.conversation.transcript import newest_human
 from langchain_memengine.engine.memory_engine import MemoryEngine
 from langchain_memengine.faces.nodes import MemoryState
-from langchain_memengine.faces.running import caller, thread_id_in
+from langchain_memengine.faces.running import caller, head_in, thread_id_in
 from langchain_memengine.faces.state_node import StateNode
 from langchain_memengine.faces.timed_recall import (
     RECALL_SECONDS,
@@ -26,10 +26,12 @@ class RecallState(MemoryState, total=False):
     Attributes:
         recalled: Markdown for the system prompt, fenced as data; ``""`` when there is nothing.
         recalled_for: Which user and message it was recalled for.
+        recall_note: What it lacks, ``""`` if nothing.
     """
 
     recalled: str
     recalled_for: str
+    recall_note: str
 
 
 def recall_node(
@@ -52,7 +54,7 @@ def recall_node(
     It recalls once for each message of a user, however often a loop of tools comes by, and writes
     to ``recalled``, never to ``messages``: what is remembered today is no part of what was said.
     The user is found as by :func:`summarization_node`. A memory that fails, or takes longer than
-    ``seconds``, costs the turn nothing but what would have been recalled; ``memory_note`` says so,
+    ``seconds``, costs the turn nothing but what would have been recalled; ``recall_note`` says so,
     and says what was poorer than it could be.
 
     Args:
@@ -62,7 +64,7 @@ def recall_node(
         seconds: How long a turn waits for its memories.
 
     Raises:
-        ConfigurationError: ``seconds`` is negative.
+        ConfigurationError: A number is negative.
     """
     return _RecallNode(engine, TimedRecall(engine, k=k, max_tokens=max_tokens, seconds=seconds))
 
@@ -83,13 +85,13 @@ class _RecallNode(StateNode):
         asked, key = self._turn(state, config)
         if state.get("recalled_for") == key:
             return {}
-        return _update(self._recall.recall(asked), key)
+        return _update(state, self._recall.recall(asked), key)
 
     async def _arun(self, state: Any, config: RunnableConfig) -> dict[str, Any]:
         asked, key = self._turn(state, config)
         if state.get("recalled_for") == key:
             return {}
-        return _update(await self._recall.arecall(asked), key)
+        return _update(state, await self._recall.arecall(asked), key)
 
     def _turn(self, state: Any, config: RunnableConfig) -> tuple[Asked, str]:
         """Return what was said last, and what the turn is known by."""
@@ -98,10 +100,11 @@ class _RecallNode(StateNode):
         said = newest_human(state.get("messages") or ())
         text = str(said.text) if said else ""
         parts = (actor.user_id, str(said.id) if said else "", text)
-        head = None if thread_id is None else state.get("memory_head")
+        head = None if thread_id is None else head_in(state, config)
         return Asked(text, actor, thread_id, head), digest(*parts)[:16]
 
 
-def _update(told: TurnMemory, key: str) -> dict[str, Any]:
-    note = {"memory_note": told.note} if told.note else {}
+def _update(state: Any, told: TurnMemory, key: str) -> dict[str, Any]:
+    is_new = told.note != (state.get("recall_note") or "")
+    note = {"recall_note": told.note} if is_new else {}
     return {"recalled": told.fragment, "recalled_for": key, **note}

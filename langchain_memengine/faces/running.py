@@ -8,12 +8,13 @@ from typing import Any
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime, get_runtime
 
-from langchain_memengine.conversation.thread import Thread
+from langchain_memengine.conversation.thread import Thread, messages_of, unnamed_thread
 from langchain_memengine.engine.memory_engine import MemoryEngine
 from langchain_memengine.errors import ScopeError
 from langchain_memengine.types import Actor
 
-_NO_THREAD = "default"
+_INNER = "|"  # what LangGraph puts between the graphs of a namespace
+_CHECKPOINTER = "__pregel_checkpointer"  # it has no public name
 
 
 def thread_in(engine: MemoryEngine, state: Mapping[str, Any], config: RunnableConfig) -> Thread:
@@ -21,15 +22,37 @@ def thread_in(engine: MemoryEngine, state: Mapping[str, Any], config: RunnableCo
     runtime = _runtime()
     info = runtime.execution_info if runtime else None
     user_id = user_in(config) or engine.actor.user_id
+    named = thread_id_in(config)
+    thread_id = named or state.get("memory_thread")
     users = (*(state.get("memory_users") or ()), user_id)
     return Thread(
-        thread_id=thread_id_in(config) or _NO_THREAD,
+        thread_id=thread_id or unnamed_thread(user_id, messages_of(state)),
         user_id=user_id,
         users=tuple(dict.fromkeys(users)),
-        head=state.get("memory_head") or "",
+        head=(state.get("memory_head") or "") if thread_id else "",
         now=engine.now(),
         checkpoint_id=info.checkpoint_id if info else None,
+        is_named=bool(named),
     )
+
+
+def head_in(state: object, config: RunnableConfig, *, is_private: bool = False) -> str | None:
+    """Return the heads that a graph's state asks from; ``None`` asks from no branch.
+
+    Args:
+        state: A mapping or any object. One that is not kept knows nothing of what earlier runs
+            committed, and without checkpoints there is one branch only.
+        config: Of the run.
+        is_private: Whether a graph around this one may keep the heads to itself, as around an
+            agent: its newest branch counts then.
+    """
+    head = (
+        state.get("memory_head")
+        if isinstance(state, Mapping)
+        else getattr(state, "memory_head", None)
+    )
+    is_kept = (config.get("configurable") or {}).get(_CHECKPOINTER, True) is not None
+    return head if head or (is_kept and not (is_private and _is_nested())) else None
 
 
 def thread_id_in(config: RunnableConfig) -> str | None:
@@ -73,6 +96,13 @@ def user_in(config: RunnableConfig) -> str | None:
     if not str(named):
         raise ScopeError("The user_id of the run is empty. Name a user, or leave it out.")
     return str(named)
+
+
+def _is_nested() -> bool:
+    """Return whether the graph that runs is part of another one: a node of it, or called by one."""
+    runtime = _runtime()
+    info = runtime.execution_info if runtime else None
+    return info is not None and _INNER in info.checkpoint_ns
 
 
 def _runtime() -> Runtime[Any] | None:

@@ -10,6 +10,7 @@ from functools import cached_property
 
 from langchain_memengine.engine.memory_engine import MemoryEngine
 from langchain_memengine.errors import ConfigurationError, MemEngineError
+from langchain_memengine.given import whole
 from langchain_memengine.retrieval.recall import Recalled
 from langchain_memengine.types import Actor
 
@@ -61,7 +62,7 @@ class TimedRecall:
         seconds: How long a turn waits for its memories.
 
     Raises:
-        ConfigurationError: ``seconds`` is negative.
+        ConfigurationError: ``seconds`` is negative, or a number is none that a search takes.
     """
 
     def __init__(
@@ -72,8 +73,8 @@ class TimedRecall:
                 f"A turn cannot wait {seconds:g} seconds for its memories. Give 0 or more."
             )
         self._engine = engine
-        self._k = k
-        self._max_tokens = max_tokens
+        self._k = None if k is None else whole("k", k)
+        self._max_tokens = whole("max_tokens", max_tokens)
         self._seconds = seconds
 
     def recall(self, asked: Asked) -> TurnMemory:

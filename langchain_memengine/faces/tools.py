@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from textwrap import indent
 from typing import Annotated, Any
@@ -20,7 +20,7 @@ from langchain_memengine.answers import (
 from langchain_memengine.engine.memory_engine import MemoryEngine
 from langchain_memengine.errors import NotFoundError, ScopeError, UnknownCommitError
 from langchain_memengine.faces import model_memories
-from langchain_memengine.faces.running import caller, thread_id_in
+from langchain_memengine.faces.running import caller, head_in, thread_id_in
 from langchain_memengine.text.fencing import fenced
 
 _NOTHING = "No memory matches."
@@ -138,7 +138,10 @@ class _MemoryTools:
             self._engine.search, query, min(max(k, 1), model_memories.MAX_HITS), actor=actor
         )
         try:
-            found = asked(thread_id=thread_id, head=_head_of(state) if thread_id else None)
+            found = asked(
+                thread_id=thread_id,
+                head=head_in(state, config, is_private=True) if thread_id else None,
+            )
         except UnknownCommitError:  # the branch of a conversation that another memory follows
             found = asked(thread_id=thread_id)
         hits = found.hits
@@ -199,13 +202,6 @@ class _MemoryTools:
         self, config: RunnableConfig, *, dry_run: bool = True, fold: bool = False
     ) -> tuple[str, dict[str, Any]]:
         return await asyncio.to_thread(self.consolidate, config, dry_run=dry_run, fold=fold)
-
-
-def _head_of(state: object) -> str | None:
-    """Return the heads in the state of the graph that calls a tool; ``None`` if it has none."""
-    if isinstance(state, Mapping):
-        return state.get("memory_head")
-    return getattr(state, "memory_head", None)
 
 
 def shown(hits: Sequence[Hit]) -> str:

@@ -7,10 +7,12 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any
 
+from langgraph.config import get_config
+
 from langchain_memengine.conversation.thread import Thread, messages_of
 from langchain_memengine.conversation.transcript import is_human, newest_human
 from langchain_memengine.engine.memory_engine import MemoryEngine
-from langchain_memengine.faces.running import actor_named
+from langchain_memengine.faces.running import actor_named, head_in
 from langchain_memengine.faces.timed_recall import Asked, TimedRecall, TurnMemory
 
 _KEPT_TURNS = 256
@@ -29,21 +31,24 @@ class TurnRecall:
     def __init__(self, engine: MemoryEngine, recall: TimedRecall) -> None:
         self._engine = engine
         self._recall = recall
-        self._kept: OrderedDict[TurnKey, TurnMemory] = OrderedDict()
+        self._kept: OrderedDict[TurnKey, tuple[int, TurnMemory]] = OrderedDict()
         self._lock = threading.Lock()
 
     def begin(self, state: Mapping[str, Any], thread: Thread) -> TurnMemory:
         """Recall for a turn that begins."""
-        key = _key(state, thread)
-        return self._keep(key, self._recall.recall(self._asked(key, thread)))
+        key, taken_back = _key(state, thread), self._engine.taken_back
+        return self._keep(key, taken_back, self._recall.recall(self._asked(key, thread)))
 
     async def abegin(self, state: Mapping[str, Any], thread: Thread) -> TurnMemory:
         """Recall without blocking the event loop, see :meth:`begin`."""
-        key = _key(state, thread)
-        return self._keep(key, await self._recall.arecall(self._asked(key, thread)))
+        key, taken_back = _key(state, thread), self._engine.taken_back
+        return self._keep(key, taken_back, await self._recall.arecall(self._asked(key, thread)))
 
     def current(self, state: Mapping[str, Any], thread: Thread) -> TurnMemory:
-        """Return what the turn was told; a turn resumed in another process recalls again."""
+        """Return what the turn was told.
+
+        A turn recalls again in another process, and when memory was forgotten or set aside since.
+        """
         found = self._known(_key(state, thread))
         return self.begin(state, thread) if found is None else found
 
@@ -59,15 +64,19 @@ class TurnRecall:
 
     def _asked(self, key: TurnKey, thread: Thread) -> Asked:
         actor = actor_named(self._engine, thread.user_id)
-        return Asked(key[-1], actor, thread.thread_id, thread.head)
+        if not thread.is_named:  # there is no other branch of it
+            return Asked(key[-1], actor, None, None)
+        head = head_in({"memory_head": thread.head}, get_config(), is_private=True)
+        return Asked(key[-1], actor, thread.thread_id, head)
 
     def _known(self, key: TurnKey) -> TurnMemory | None:
         with self._lock:
-            return self._kept.get(key)
+            taken_back, found = self._kept.get(key, (0, None))
+        return found if taken_back == self._engine.taken_back else None
 
-    def _keep(self, key: TurnKey, found: TurnMemory) -> TurnMemory:
+    def _keep(self, key: TurnKey, taken_back: int, found: TurnMemory) -> TurnMemory:
         with self._lock:
-            self._kept[key] = found
+            self._kept[key] = taken_back, found
             self._kept.move_to_end(key)
             while len(self._kept) > _KEPT_TURNS:
                 self._kept.popitem(last=False)

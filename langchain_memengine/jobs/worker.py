@@ -214,11 +214,13 @@ class Worker:
                 context = JobContext(from_ms(to_ms(now)), is_lost)
                 effect = self._handlers[job.kind](job, context)
             return "done" if self._finish(job, effect) else "lost"
-        except Exception as error:  # noqa: BLE001  # a job may fail in any way; the worker goes on
-            return self._fail(job, error)
-        except BaseException:  # the process is asked to end; the job is not to blame
+        except KeyboardInterrupt:  # the process is asked to end; the job is not to blame
             self._give_back(job)
             raise
+        except Exception as error:  # noqa: BLE001  # a job may fail in any way; the worker goes on
+            return self._fail(job, error)
+        except BaseException as error:  # noqa: BLE001  # sys.exit() in a thread ends nothing else
+            return self._fail(job, RuntimeError(f"{type(error).__name__} was raised: {error}"))
 
     def _beat(self, job: Job) -> bool:
         with self._database.write(alone=False) as tx:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from langchain_memengine.given import whole
+from langchain_memengine import given
 from langchain_memengine.knowledge.experience_index import ExperienceIndex, Wanted
 from langchain_memengine.knowledge.experience_prompt import experience_prompt
 from langchain_memengine.knowledge.experience_upkeep import ExperienceUpkeep
@@ -160,6 +160,7 @@ class ExperienceStore(ExperienceUpkeep):
         """
         from langchain_memengine.knowledge.tool_chains import read_run
 
+        given.messages(messages)
         run = read_run(messages)
         if run is None:
             return None
@@ -222,7 +223,7 @@ class ExperienceStore(ExperienceUpkeep):
         Raises:
             ConfigurationError: ``limit`` is no whole number from 1 on, or there is no such kind.
         """
-        limit = whole("limit", limit, least=1)
+        limit = given.whole("limit", limit, least=1)
         if kind is not None:
             require_kind(kind)
         words = self._splitter.query(clean_text(query))
@@ -243,7 +244,7 @@ class ExperienceStore(ExperienceUpkeep):
         Raises:
             ConfigurationError: ``limit`` is no whole number from 0 on, or there is no such kind.
         """
-        limit = whole("limit", limit)
+        limit = given.whole("limit", limit)
         if kind is not None:
             require_kind(kind)
         with self._database.read() as tx:

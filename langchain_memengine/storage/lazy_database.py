@@ -14,10 +14,18 @@ class LazyDatabase:
     Args:
         opened: Opens it.
         was_made: Tells whether somebody has made it already.
+        empty: Opens what stands in for it until somebody has, where nothing may be made.
     """
 
-    def __init__(self, opened: Callable[[], Database], was_made: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        opened: Callable[[], Database],
+        was_made: Callable[[], bool],
+        empty: Callable[[], Database] | None = None,
+    ) -> None:
         self._open = opened
+        self._empty = empty
+        self._stand_in: Database | None = None
         self._was_made = was_made
         self._database: Database | None = None
         self._lock = threading.Lock()
@@ -34,11 +42,15 @@ class LazyDatabase:
             StorageError: It cannot be opened.
         """
         with self._lock:
+            if self._database is None and self._empty and not self._was_made():
+                self._stand_in = self._stand_in or self._empty()
+                return self._stand_in
             if self._database is None:
                 self._database = self._open()
             return self._database
 
     def close(self) -> None:
         """Close it, if it was opened; a later use says that it is closed."""
-        if self._database is not None:
-            self._database.close()
+        for database in (self._database, self._stand_in):
+            if database is not None:
+                database.close()

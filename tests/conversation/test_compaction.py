@@ -11,6 +11,7 @@ from langchain_memengine.conversation.compaction import (
     tool_groups,
     with_ids,
 )
+from langchain_memengine.errors import ConfigurationError
 from tests.fakes.graphs import ids
 
 
@@ -183,3 +184,9 @@ def test_an_id_that_is_made_meets_no_other():
     found = ids(with_ids([HumanMessage("a", id=made), named, nameless]))
     assert found[:2] == [made, "y"]
     assert found[2] not in {None, *found[:2]}
+
+
+@pytest.mark.parametrize("share", [60, -0.1, float("nan"), "0.6"])
+def test_a_share_that_is_none_is_refused(share):
+    with pytest.raises(ConfigurationError, match="keep_share="):
+        CompactionLimits(keep_share=share)

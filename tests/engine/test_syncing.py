@@ -143,6 +143,25 @@ def test_failing_file_stops_no_other_and_is_retried(tmp_path, monkeypatch):
         assert (result.auto_synced, result.degraded) == (True, ())
 
 
+def test_file_of_another_user_that_fails_is_named_to_admins_only(tmp_path, monkeypatch):
+    for name in ("a.md", "users/bob/debts.md", "users/Carla/plans.md"):
+        write(tmp_path, name, "tea")
+
+    def denied(*args):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(sources, "read_text", denied)
+    with make_engine(tmp_path) as engine:
+        for actor, named in (
+            (Actor("ann"), ["a.md"]),
+            (Actor("bob"), ["a.md", "users/bob/debts.md"]),
+            (Actor("Carla"), ["a.md", "users/Carla/plans.md"]),
+            (engine.actor, ["a.md", "users/Carla/plans.md", "users/bob/debts.md"]),
+        ):
+            told = engine.search("tea", actor=actor).degraded
+            assert [note.split(": ")[1] for note in told] == named
+
+
 def test_file_that_may_not_be_read_is_retried_though_it_did_not_change(tmp_path, monkeypatch):
     write(tmp_path, "a.md", "tea")
 

@@ -12,6 +12,7 @@ from mcp.shared.exceptions import MCPError
 from langchain_memengine.errors import MissingDependencyError
 from langchain_memengine.faces.mcp_server import mcp_server
 from langchain_memengine.faces.model_memories import MAX_HITS
+from langchain_memengine.retrieval import sources
 from langchain_memengine.types import (
     Actor,
     Fact,
@@ -25,6 +26,10 @@ KILN = "The kiln reaches 900 degrees."
 def engine(tmp_path):
     with make_engine(tmp_path) as engine:
         yield engine
+
+
+def denied(*arguments):
+    raise PermissionError(13, "Permission denied")
 
 
 async def call(engine, name, actor=None, **arguments):
@@ -142,6 +147,16 @@ async def test_recall_has_pinned_facts_too(engine):
     text = await told(engine, "memory_recall", query="kiln")
     assert "Tea is free." in text
     assert KILN in text
+
+
+async def test_answer_that_is_poorer_than_it_could_be_says_so(engine, tmp_path, monkeypatch):
+    engine.add_texts([KILN])
+    (tmp_path / "<memories>.md").write_text("kiln", encoding="utf-8")
+    monkeypatch.setattr(sources, "read_text", denied)
+    for tool in ("memory_search", "memory_recall"):
+        for query in ("kiln", "nothing of the kind"):
+            last = (await told(engine, tool, query=query)).splitlines()[-1]
+            assert last.startswith("Poorer than asked: sync: &lt;memories>.md: ")
 
 
 async def test_what_cannot_work_is_said_in_words(engine):

@@ -13,11 +13,14 @@ from langchain.tools import ToolRuntime
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, StateGraph
 from langgraph.types import Command
 
 from langchain_memengine.conversation.compaction import CompactionLimits
 from langchain_memengine.errors import ConfigurationError, MissingDependencyError, StorageError
 from langchain_memengine.faces.middleware import MemoryMiddleware
+from langchain_memengine.faces.nodes import MemoryState, summarization_node
+from langchain_memengine.faces.tools import memory_tools
 from langchain_memengine.types import Actor
 from tests.fakes.chat_models import ScriptedChatModel
 from tests.fakes.engines import texts
@@ -385,3 +388,51 @@ def test_extra_that_is_missing_is_named(monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without_langchain)
     with pytest.raises(MissingDependencyError, match=r"langchain-memengine\[agents\]"):
         importlib.import_module("langchain_memengine.faces.middleware")
+
+
+def test_agent_without_checkpoints_recalls_what_an_earlier_run_archived(engine, model):
+    agent = create_agent(model, middleware=[memory(engine, limits=LIMITS)])
+    told = HumanMessage(KILN + " Mind it." * 60)
+    for run in ([told, AIMessage("I see."), HumanMessage("And now?")], [HumanMessage("Hello")]):
+        agent.invoke({"messages": run})
+    agent.invoke(ask("How hot does the kiln get?"))
+    assert [KILN in system_of(call) for call in model.calls] == [False, False, True]
+
+
+def test_agent_inside_another_graph_recalls_what_that_one_archived(engine, model):
+    graph = StateGraph(MemoryState)
+    graph.add_node("agent", create_agent(model, middleware=[memory(engine)]))
+    graph.add_node("summarize", summarization_node(engine, limits=LIMITS))
+    graph.add_edge(START, "agent").add_edge("agent", "summarize")
+    app = graph.compile(checkpointer=InMemorySaver())
+    app.invoke(ask(KILN + " Mind it." * 60), config())
+    app.invoke(ask("And now?"), config())
+    app.invoke(ask("How hot does the kiln get?"), config())
+    shown = [KILN in message.text for message in model.calls[-1]]
+    assert shown == [True, *[False] * (len(shown) - 1)]  # by the recall, and in no message
+
+
+def test_what_is_forgotten_in_a_turn_is_not_told_in_its_next_call(engine):
+    engine.add_texts([KILN], ids=["kiln"], actor=engine.actor)
+    model = ScriptedChatModel(replies=[{"id": "kiln"}, "Forgotten."])
+    agent = agent_with(model, memory(engine, tools=memory_tools(engine)[2:]))
+    agent.invoke(ask("Forget the kiln."), config())
+    assert [KILN in system_of(call) for call in model.calls] == [True, False]
+
+
+def test_what_is_set_aside_while_a_turn_waits_is_not_told_when_it_goes_on(engine):
+    engine.add_texts([KILN], ids=["kiln"])
+    model = ScriptedChatModel(replies=[{"what": "kiln"}, "Fine."])
+    agent = agent_with(model, memory(engine, tools=[look]), interrupt_before=["tools"])
+    agent.invoke(ask("Look at the kiln"), config())
+    engine.quarantine(["kiln"])
+    agent.invoke(None, config())
+    assert [KILN in system_of(call) for call in model.calls] == [True, False]
+
+
+def test_agent_without_checkpoints_recalls_what_its_thread_archived(engine, model):
+    agent = create_agent(model, middleware=[memory(engine, limits=LIMITS)])
+    told = HumanMessage(KILN + " Mind it." * 60)
+    agent.invoke({"messages": [told, AIMessage("I see."), HumanMessage("And now?")]}, config())
+    agent.invoke(ask("How hot does the kiln get?"), config())
+    assert KILN in system_of(model.calls[-1])

@@ -515,3 +515,73 @@ def test_a_flush_that_is_replayed_after_it_was_forgotten_writes_nothing_down(tmp
         graph.invoke({"messages": loop(10)}, config(user_id="anna"))
         written = [path.read_text() for path in tmp_path.rglob("*.md")]
         assert not any("ceramic" in text or "row 0" in text for text in written)
+
+
+def about(word: str) -> list:
+    """Return a conversation of which all but the last question is too long."""
+    return [HumanMessage(f"The {word} is hot. " * 30), AIMessage("I see."), HumanMessage("Now?")]
+
+
+def unnamed_app(*nodes):
+    """Return an app that keeps no checkpoints."""
+    graph = StateGraph(MemoryState)
+    return (
+        graph.add_sequence([(f"node{i}", node) for i, node in enumerate(nodes)])
+        .add_edge(START, "node0")
+        .compile()
+    )
+
+
+def test_conversations_without_a_name_do_not_hide_each_other(tmp_path):
+    with make_engine(tmp_path) as engine:
+        app = unnamed_app(summarization_node(engine, limits=LIMITS))
+        runs = [("kiln", "anna"), ("glaze", "bob"), ("wheel", "anna")]
+        for word, user in runs:
+            app.invoke({"messages": about(word)}, {"configurable": {"user_id": user}})
+        for word, user in runs:
+            assert f"The {word} is hot." in texts(engine.search(word, actor=Actor(user)))[0]
+        assert engine.search("glaze", actor=Actor("anna")).hits == ()
+
+
+def test_conversation_without_a_name_that_is_handed_over_whole_is_found_once(tmp_path):
+    with make_engine(tmp_path) as engine:
+        app = unnamed_app(summarization_node(engine, limits=LIMITS))
+        history = about("kiln")
+        for number in range(3):
+            asked = [(message.type, message.text) for message in history]  # new ids each time
+            app.invoke({"messages": asked})
+            history += [AIMessage(f"Answer {number}."), HumanMessage(f"And {number}?")]
+        whole = [text for text in texts(engine.search("kiln")) if text.count("hot") > 20]
+        assert len(whole) == 1
+
+
+def test_state_of_a_conversation_without_a_name_can_be_handed_back(tmp_path):
+    with make_engine(tmp_path) as engine:
+        app = unnamed_app(summarization_node(engine, limits=LIMITS))
+        out = app.invoke({"messages": about("kiln")})
+        more = [AIMessage("Yes."), *about("wheel")]
+        for given in ({}, {"memory_thread": ""}):  # an application may drop what it does not know
+            new = app.invoke({**out, **given, "messages": [*out["messages"], *more]})
+            assert "+" not in new["memory_head"]
+        first = app.invoke({**out, "messages": [*out["messages"], *more]})
+        kept = engine.restore(first["memory_thread"], head=first["memory_head"])
+        assert [message.text[:12] for message in kept] == [
+            "The kiln is ", "I see.", "Now?", "Yes.", "The wheel is", "I see.",
+        ]  # fmt: skip
+
+
+def test_a_run_without_a_name_that_flushes_twice_keeps_both(tmp_path):
+    later = [
+        message.model_copy(
+            update={"id": f"{message.id}+", "content": message.text.replace("row", "line")}
+        )
+        for message in loop(10)[2:]
+    ]
+    with make_engine(tmp_path) as engine:
+        flush = flush_node(engine, flush_tokens=1000)
+        app = unnamed_app(flush, lambda state: {"messages": later}, flush)
+        out = app.invoke({"messages": loop(10)})
+        gone = ids(engine.restore(out["memory_thread"], head=out["memory_head"]))
+        assert sorted(gone + ids(out["messages"])) == sorted(ids([*loop(10), *later]))
+        found = {text[:11] for text in texts(engine.search("row", k=50))}
+        assert {"Tool: row 0", "Tool: row 7"} <= found  # what each of them wrote down

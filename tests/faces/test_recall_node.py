@@ -7,7 +7,9 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 
+from langchain_memengine.conversation.compaction import CompactionLimits
 from langchain_memengine.errors import ConfigurationError, StorageError
+from langchain_memengine.faces.nodes import summarization_node
 from langchain_memengine.faces.recall_node import RecallState, recall_node
 from langchain_memengine.retrieval.recall import Recalled
 from langchain_memengine.types import Actor
@@ -60,7 +62,7 @@ def test_what_is_recalled_is_in_the_state_fenced_and_not_in_the_messages(engine)
     assert "Deploys happen on Tuesdays." in state["recalled"]
     assert state["recalled"].startswith("## Memory")
     assert all("Tuesdays" not in message.text for message in state["messages"])
-    assert "memory_note" not in state
+    assert "recall_note" not in state
 
 
 def test_it_recalls_once_a_turn_and_again_in_the_next(engine, monkeypatch):
@@ -88,6 +90,9 @@ def test_thread_and_branch_are_passed_on(engine, monkeypatch):
     ((_, actor, thread_id, passed),) = asked
     assert (actor.user_id, thread_id) == ("u", "t")
     assert passed
+    graph = StateGraph(RecallState).add_node("recall", node).add_edge(START, "recall")
+    graph.compile().invoke(said("tea"), config("t"))  # no checkpoints, and so no branches
+    assert asked[-1][2:] == ("t", None)
     node.invoke(said("tea"))  # outside of a graph there is neither
     assert asked[-1][2:] == (None, None)
 
@@ -117,7 +122,7 @@ async def test_a_memory_that_fails_costs_the_turn_nothing(engine, monkeypatch, e
         assert state["messages"][-1].text == "answer"
         assert state["recalled"] == ""  # not what an earlier turn was told
         reason = "The disk is gone." if isinstance(error, StorageError) else "RuntimeError."
-        assert state["memory_note"] == f"Nothing was recalled: {reason}"
+        assert state["recall_note"] == f"Nothing was recalled: {reason}"
     assert "secret text" not in caplog.text
 
 
@@ -126,7 +131,7 @@ async def test_a_memory_that_is_poorer_than_it_could_be_says_so(engine, monkeypa
     monkeypatch.setattr(engine, "recall", lambda *args, **options: poor)
     app = app_of(recall_node(engine))
     for state in (app.invoke(said("tea"), config()), await app.ainvoke(said("tea", 2), config())):
-        assert state["memory_note"] == "vector: The embedder is down."
+        assert state["recall_note"] == "vector: The embedder is down."
 
 
 async def test_a_memory_that_is_slow_is_not_waited_for(engine, monkeypatch):
@@ -139,7 +144,7 @@ async def test_a_memory_that_is_slow_is_not_waited_for(engine, monkeypatch):
             await app.ainvoke(said("tea", 2), config()),
         ):
             assert state["recalled"] == ""
-            assert "longer than 0.01 s" in state["memory_note"]
+            assert "longer than 0.01 s" in state["recall_note"]
     finally:
         release.set()
 
@@ -159,6 +164,36 @@ def test_a_conversation_without_a_question_recalls_what_is_pinned(tmp_path):
         assert "Be brief." in recall_node(engine).invoke({"messages": []})["recalled"]
 
 
-def test_a_negative_time_is_refused(engine):
-    with pytest.raises(ConfigurationError, match="-1 seconds"):
-        recall_node(engine, seconds=-1)
+@pytest.mark.parametrize("given", [{"seconds": -1}, {"k": -3}, {"k": "6"}, {"max_tokens": -1}])
+def test_numbers_that_cannot_work_are_refused_when_the_node_is_made(engine, given):
+    ((name, value),) = given.items()
+    with pytest.raises(ConfigurationError, match=f"{name}={value!r}|{value} seconds"):
+        recall_node(engine, **given)
+
+
+def test_what_a_recall_lacked_outlasts_the_compaction_and_not_the_next_recall(engine, monkeypatch):
+    graph = StateGraph(RecallState).add_node("recall", recall_node(engine))
+    graph.add_node("model", lambda state: {"messages": [AIMessage("answer")]})
+    graph.add_node("summarize", summarization_node(engine))
+    graph.add_edge(START, "recall").add_edge("recall", "model").add_edge("model", "summarize")
+    app = graph.compile(checkpointer=InMemorySaver())
+    with monkeypatch.context() as patch:
+        poor = Recalled("", (), ("vector: The embedder is down.",))
+        patch.setattr(engine, "recall", lambda *args, **options: poor)
+        state = app.invoke(said("tea"), config())
+    assert state["recall_note"] == "vector: The embedder is down."
+    assert app.invoke(said("tea", 2), config())["recall_note"] == ""
+
+
+def test_a_recall_and_a_compaction_that_both_lack_something_may_run_side_by_side(
+    engine, monkeypatch
+):
+    poor = Recalled("", (), ("vector: The embedder is down.",))
+    monkeypatch.setattr(engine, "recall", lambda *args, **options: poor)
+    limits = CompactionLimits(max_tokens=1)
+    graph = StateGraph(RecallState).add_node("recall", recall_node(engine))
+    graph.add_node("summarize", summarization_node(engine, limits=limits))
+    graph.add_edge(START, "recall").add_edge(START, "summarize")
+    state = graph.compile(checkpointer=InMemorySaver()).invoke(said("tea"), config())
+    assert state["recall_note"] == "vector: The embedder is down."
+    assert "exceeds the limit" in state["memory_note"]

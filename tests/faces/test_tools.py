@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
 
@@ -236,11 +237,14 @@ def test_consolidating_is_offered_to_admins_only():
 # On a branch of a conversation
 
 
-def asked_in_a_graph(engine, head, thread="t"):
+def asked_in_a_graph(engine, head, thread="t", checkpointer=None, around=None):
     """Let a tool node of a graph whose state has this head look for cities."""
     call = {"name": "memory_search", "args": {"query": "meet"}, "id": "1", "type": "tool_call"}
     graph = StateGraph(MemoryState).add_node(ToolNode(memory_tools(engine)))
-    app = graph.add_edge(START, "tools").compile()
+    app = graph.add_edge(START, "tools").compile(checkpointer=checkpointer)
+    if around is not None:
+        around = StateGraph(around).add_node("inner", app).add_edge(START, "inner")
+        app = around.compile(checkpointer=InMemorySaver())
     state = {"messages": [AIMessage("", tool_calls=[call])], "memory_head": head}
     return app.invoke(state, {"configurable": {"thread_id": thread}})["messages"][-1].content
 
@@ -266,6 +270,16 @@ def test_a_search_from_another_conversation_knows_the_newest_branch(engine, bran
     assert ("dusk" in found, "noon" in found) == (True, False)
     found = called(next(iter(memory_tools(engine))), {}, query="meet").content
     assert ("dusk" in found, "noon" in found) == (True, False)
+
+
+def test_a_state_that_cannot_know_a_head_asks_from_the_newest_branch(engine, branches):
+    checkpointed = asked_in_a_graph(engine, "", checkpointer=InMemorySaver())
+    assert ("dusk" in checkpointed, "noon" in checkpointed) == (False, False)  # before any commit
+    for found in (
+        asked_in_a_graph(engine, ""),  # of no checkpoints
+        asked_in_a_graph(engine, "", around=MessagesState),  # in another graph
+    ):
+        assert ("dusk" in found, "noon" in found) == (True, False)
 
 
 def test_a_head_of_another_memory_tells_nothing_here(engine, branches):

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from langchain_memengine.errors import ConfigurationError, NotFoundError, ScopeError
+from langchain_memengine.errors import ConfigurationError, NotFoundError, ScopeError, StorageError
 from langchain_memengine.graph.documents import GraphDocument, Node
 from langchain_memengine.graph.learning import Told
 from langchain_memengine.graph.resolution import NameMerge
@@ -47,6 +47,21 @@ def test_a_graph_nobody_made_is_empty_and_makes_no_file(tmp_path):
         assert (tmp_path / ".memengine" / "kg.sqlite").exists()
     with make_engine(tmp_path, read_only=True) as engine:
         assert told(engine.graph.neighbours("carl")) == ["Carl —chose→ PostgreSQL"]
+
+
+def test_a_reader_of_a_graph_nobody_made_finds_it_empty_until_somebody_makes_it(tmp_path):
+    with make_engine(tmp_path) as engine:
+        engine.add_texts(["Carl chose PostgreSQL."])
+        with make_engine(tmp_path, read_only=True) as reader:
+            assert reader.graph.counts() == GraphCounts(0, 0, 0)
+            assert reader.graph.find_entities("carl") == []
+            with pytest.raises(NotFoundError, match="no entity called 'carl'"):
+                reader.graph.neighbours("carl")
+            with pytest.raises(StorageError, match="read_only"):
+                reader.graph.add_triples(TRIPLES)
+            assert not (tmp_path / ".memengine" / "kg.sqlite").exists()
+            engine.graph.add_triples(TRIPLES)
+            assert told(reader.graph.neighbours("carl")) == ["Carl —chose→ PostgreSQL"]
 
 
 def test_neighbours_and_subgraphs_are_found_by_name_in_any_case(graph):

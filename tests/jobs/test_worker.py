@@ -1,5 +1,6 @@
 """The worker: what it does with jobs that succeed, fail, die or are not its own."""
 
+import asyncio
 import logging
 import threading
 from datetime import UTC, datetime, timedelta
@@ -380,3 +381,18 @@ def test_the_wait_is_until_the_next_job_and_never_longer_than_a_poll(database, w
     assert worker._seconds_to_next(2.0) == 1.5
     clock.now = datetime(2026, 6, 1, tzinfo=UTC)
     assert worker._seconds_to_next(2.0) == 0.1
+
+
+@pytest.mark.parametrize("error", [SystemExit(3), asyncio.CancelledError()])
+def test_a_job_that_raises_what_ends_programs_fails_like_any_other(
+    database, worker_of, clock, error
+):
+    dead = []
+    worker = worker_of(failing(error), on_job_failed=lambda *seen: dead.append(seen))
+    num = put(database, max_attempts=2)
+    assert worker.run_until_idle() == JobsReport(failed=1, left=1)
+    assert type(error).__name__ in (get(database, num).error or "")
+    clock.now += timedelta(seconds=10)
+    assert worker.run_until_idle() == JobsReport(dead=1)
+    ((job, raised),) = dead
+    assert (job.num, isinstance(raised, Exception)) == (num, True)

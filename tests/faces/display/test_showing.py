@@ -11,7 +11,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage
 
@@ -425,8 +425,9 @@ EXPECTED_TAGS = {
 }  # fmt: skip
 
 
-@settings(max_examples=30)
+@settings(max_examples=10)
 @given(st.sampled_from(HOSTILE) | st.text())
+@example(" ".join(HOSTILE))
 def test_no_memory_gets_out_of_its_text(text):
     for value in every_value(text):
         page = show(value, root="memory").html
