@@ -264,9 +264,12 @@ def test_what_a_quarantined_fact_retired_holds_again():
         (version,) = engine.history_of("user", actor=ANN)
         assert (version.fact.text, version.until) == ("User lives in Rome", None)
         assert found(engine, "lives") == ["User lives in Rome"]
-        engine.learn([HumanMessage("I live in Bonn", id="again")], actor=ANN)
-        engine.run_jobs()
-        assert [one.text for one in engine.facts(actor=ANN)] == ["User lives in Rome"]
+        for thread in (None, "elsewhere"):
+            engine._clock.pass_days(1)
+            again = [HumanMessage("I live in Bonn", id="again")]
+            engine.learn(again, thread_id=thread, actor=ANN)
+            engine.run_jobs()
+            assert [one.text for one in engine.facts(actor=ANN)] == ["User lives in Rome"]
         engine.release([now.id], actor=ADMIN)
         assert [one.text for one in engine.facts(actor=ANN)] == ["User lives in Bonn"]
 

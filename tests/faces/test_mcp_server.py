@@ -186,6 +186,17 @@ async def test_day_without_a_log_is_not_found(engine, day):
             await client.read_resource(f"memory://daily/{day}")
 
 
+async def test_log_that_is_set_aside_is_not_read(engine):
+    engine.append_daily("note", "Tea is free.")
+    (hit,) = engine.search("tea").hits
+    engine.quarantine(source=hit.source)
+    async with Client(mcp_server(engine)) as client:
+        with pytest.raises(MCPError, match="has no log"):
+            await client.read_resource("memory://daily/2026-05-19")
+    engine.release(source=hit.source)
+    assert "Tea is free." in await read(engine, "memory://daily/2026-05-19")
+
+
 async def test_days_without_logs_are_none(engine, tmp_path):
     (tmp_path / "daily").mkdir()
     (tmp_path / "daily" / "2026-05-19-notes.md").write_text("Not the log.", encoding="utf-8")
