@@ -24,7 +24,7 @@ demo: $(DEMO_STAMP) ## Show what the engine does, in a terminal, offline
 	@$(BIN)/memengine demo
 
 test: $(STAMP) ## Run the unit tests: no network, no clock
-	@$(BIN)/python -m pytest -n auto
+	@$(BIN)/python -m pytest -n auto --dist worksteal
 
 check: $(STAMP) ## Check format, lint, types and layers
 	$(BIN)/ruff format --check .
@@ -108,7 +108,7 @@ $(DEMO_STAMP): pyproject.toml constraints.txt
 		echo "'$(PYTHON)' was not found. Install Python 3.11 or newer, or run: make PYTHON=/path/to/python3" >&2; exit 1; }
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 		echo "langchain-memengine needs Python 3.11 or newer; '$(PYTHON)' is $$("$(PYTHON)" --version 2>&1). Run: make PYTHON=/path/to/python3.11" >&2; exit 1; }
-	@echo "Installing langchain-memengine into $(VENV) (once; a minute or two) …"
+	@echo "Installing langchain-memengine into $(VENV) (once; a few minutes) …"
 	@if "$(PYTHON)" -c 'import ensurepip' 2>/dev/null; then \
 		"$(PYTHON)" -m venv "$(VENV)"; \
 	else \

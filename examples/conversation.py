@@ -122,6 +122,7 @@ class Pottery:
         self.engine = engine
         self.app = app
         self.compactions = 0
+        self._archived: dict[str, list[str | None]] = {"": []}  # by head: what it has never changes
 
     def say(self, branch: Branch, text: str) -> Branch:
         """Run one turn from a place, and return the place it leads to, with nothing lost."""
@@ -139,9 +140,10 @@ class Pottery:
 
     def archived(self, head: str) -> list[str | None]:
         """Return the ids of what a branch no longer carries along."""
-        if not head:
-            return []
-        return [m.id for m in self.engine.restore(THREAD, head=head, actor=Actor(USER))]
+        if head not in self._archived:
+            restored = self.engine.restore(THREAD, head=head, actor=Actor(USER))
+            self._archived[head] = [message.id for message in restored]
+        return self._archived[head]
 
     def remembered(self, branch: Branch, batch: str) -> bool:
         """Return whether the archive tells of a batch, as seen from a place."""

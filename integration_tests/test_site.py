@@ -1,7 +1,9 @@
 """The documentation as it is published: complete, and loading nothing from anywhere."""
 
+import importlib.util
 import os
 import re
+import shutil
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -9,6 +11,9 @@ from pathlib import Path
 from urllib.parse import unquote, urldefrag
 
 import pytest
+
+from integration_tests.chromium import CHROMIUM, need
+from integration_tests.contrast import faint_words
 
 ROOT = Path(__file__).parents[1]
 
@@ -94,6 +99,29 @@ def test_links_between_pages_lead_to_a_place_on_a_page(pages):
             assert not anchor or unquote(anchor) in pages[place].anchors, (path, link)
             checked += 1
     assert checked > 1000
+
+
+def test_words_of_a_page_can_be_read_on_light_and_dark(site, tmp_path):
+    need(CHROMIUM, "chromium is not installed")
+    need(shutil.which("chromedriver"), "chromedriver is not installed (Debian: chromium-driver)")
+    need(importlib.util.find_spec("selenium"), "selenium is not installed (extra: dev)")
+    from integration_tests.notebooks.jupyterlab import browser
+
+    is_dark = "return document.body.dataset.mdColorScheme === 'slate'"
+    with browser(tmp_path / "profile") as driver:
+        for width in (1280, 800):
+            driver.set_window_size(width, 1400)
+            for page in ("index", "quickstart", "deployment", "api/engine"):
+                driver.get(f"file://{site}/{page}.html")
+                for theme in ("slate", "default"):
+                    driver.execute_script(
+                        "document.head.append(Object.assign(document.createElement('style'),"
+                        "{textContent: '*{transition:none!important}'}));"
+                        "document.body.dataset.mdColorScheme = arguments[0]",
+                        theme,
+                    )
+                    assert driver.execute_script(is_dark) is (theme == "slate")
+                    assert faint_words(driver, "body") == [], (page, theme, width)
 
 
 def test_docstrings_are_shown_without_marks_of_another_language(site):

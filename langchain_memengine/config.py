@@ -18,7 +18,14 @@ from pydantic_core import ErrorDetails
 
 from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.given import MOST_DAYS
-from langchain_memengine.rankings import RANKINGS, Ranking, Real, Whole, ranking_named
+from langchain_memengine.rankings import (
+    RANKINGS,
+    Ranking,
+    Real,
+    Whole,
+    changed_preset,
+    ranking_named,
+)
 
 CONFIG_FILE = "memengine.toml"
 ENVIRONMENT_PREFIX = "MEMENGINE_"
@@ -72,7 +79,8 @@ class MemEngineConfig(BaseModel):
     )
     ranking: Ranking = Field(
         default=RANKINGS["balanced"],
-        description=f"One of {', '.join(RANKINGS)}, or a Ranking of your own.",
+        description=f"One of {', '.join(RANKINGS)}; a preset with other numbers, "
+        'like `{preset = "balanced", date_boost = 0}`; or a Ranking of your own.',
     )
     language: str = Field(
         "english",
@@ -185,6 +193,8 @@ class MemEngineConfig(BaseModel):
     @field_validator("ranking", mode="before")
     @classmethod
     def _ranking_by_name(cls, value: object) -> object:
+        if isinstance(value, Mapping) and "preset" in value:
+            return changed_preset(value)
         return ranking_named(value) if isinstance(value, str) else value
 
     @field_validator("embeddings", "chat_model", "consolidate_at", mode="before")
@@ -211,7 +221,19 @@ def load_config(root: Path | None = None, **arguments: Any) -> MemEngineConfig:
     Raises:
         ConfigurationError: A setting is unknown or has a value that cannot work.
     """
-    settings = {**_from_file(root), **_from_environment(os.environ), **arguments}
+    return _checked({**_from_file(root), **_from_environment(os.environ), **arguments})
+
+
+def changed_config(config: MemEngineConfig, **changes: Any) -> MemEngineConfig:
+    """Return settings with some of them changed, all of them checked: a copy may hold anything.
+
+    Raises:
+        ConfigurationError: A setting is unknown or has a value that cannot work.
+    """
+    return _checked({**vars(config), **changes})
+
+
+def _checked(settings: Mapping[str, Any]) -> MemEngineConfig:
     try:
         return MemEngineConfig.model_validate(settings)
     except ValidationError as error:

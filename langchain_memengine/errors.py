@@ -11,7 +11,8 @@ MemEngineError
 │   ├── StoreBusyError                       another process kept the write lock too long
 │   ├── StoreUnreachableError                the database server does not answer, or broke off
 │   ├── StoreLockedError                     another process maintains the derived indexes
-│   └── StorageFullError                     the disk is full; what was acknowledged is kept
+│   ├── StorageFullError                     the disk is full; what was acknowledged is kept
+│   └── ReadOnlyError                        the memory was opened to be read only
 ├── ScopeError (PermissionError)             the actor may not write there
 ├── ChatModelError                           a chat model failed or its reply cannot be used
 │   └── ExtractionError                      its reply is not of the shape it was asked for
@@ -107,6 +108,15 @@ class StoreLockedError(StorageError):
 
 class StorageFullError(StorageError):
     """The disk is full. Everything acknowledged before is kept."""
+
+
+class ReadOnlyError(StorageError):
+    """The memory was opened to be read only."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "This memory was opened with read_only=True; nothing was changed. Open it for writing."
+        )
 
 
 class ScopeError(MemEngineError, PermissionError):

@@ -161,6 +161,19 @@ RANKINGS: Mapping[str, Ranking] = {
 }
 
 
+def changed_preset(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return all settings of a ranking that names its ``preset`` and what is other than there.
+
+    It is called ``yours`` unless it says otherwise.
+
+    Raises:
+        ConfigurationError: There is no preset of that name.
+    """
+    changes = dict(settings)
+    preset = ranking_named(str(changes.pop("preset")))
+    return {**preset.model_dump(), "name": "yours", **changes}
+
+
 def ranking_named(name: str) -> Ranking:
     """Return a ranking preset.
 

@@ -1,5 +1,6 @@
 """What every unit test has: no network, and reproducible Hypothesis runs in CI."""
 
+import gc
 import os
 import warnings
 from pathlib import Path
@@ -22,6 +23,11 @@ pytest.register_assert_rewrite(
 settings.register_profile("dev", deadline=None, max_examples=100)
 settings.register_profile("ci", parent=settings.get_profile("dev"), derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
+
+
+def pytest_collection_finish() -> None:
+    """Let the garbage collector look no more at all that was imported; it is there to stay."""
+    gc.freeze()
 
 
 def pytest_runtest_setup() -> None:

@@ -1,5 +1,6 @@
 """Settings: where they come from, and what cannot work."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,22 @@ def test_environment_holds_json_for_lists_and_tables(monkeypatch):
     assert (config.sync_on_open, config.embeddings) == (False, None)
 
 
+@pytest.mark.parametrize("where", ["file", "environment", "argument"])
+def test_a_preset_can_be_named_with_the_numbers_that_are_other(tmp_path, monkeypatch, where):
+    changed = {"preset": "balanced", "date_boost": 0, "k": 9}
+    if where == "file":
+        text = 'ranking = {preset = "balanced", date_boost = 0, k = 9}\n'
+        (tmp_path / "memengine.toml").write_text(text)
+    if where == "environment":
+        monkeypatch.setenv("MEMENGINE_RANKING", json.dumps(changed))
+    given = {"ranking": changed} if where == "argument" else {}
+    update = {"name": "yours", "date_boost": 0.0, "k": 9}
+    wanted = RANKINGS["balanced"].model_copy(update=update)
+    assert load_config(tmp_path, **given).ranking == wanted
+    named = load_config(ranking=changed | {"name": "notes"}).ranking
+    assert named == wanted.model_copy(update={"name": "notes"})
+
+
 def test_file_holds_tables(tmp_path):
     text = '[sources]\ndocs = "/a/docs"\n[ranking]\nname = "mine"\nmethod = "rrf"\nrrf_k = 5\n'
     config = load_config(toml(tmp_path, text))
@@ -77,6 +94,8 @@ def test_file_holds_tables(tmp_path):
         ({"chunk_tokens": 100}, "overlap_tokens=80 must be at most half of chunk_tokens=100"),
         ({"overlap_tokens": -1}, "overlap_tokens"),
         ({"ranking": "best"}, "Unknown ranking preset 'best'"),
+        ({"ranking": {"preset": "best"}}, "Unknown ranking preset 'best'"),
+        ({"ranking": {"preset": "rrf", "rrf_kk": 9}}, "but there is 'rrf_k'"),
         ({"ranking": {"name": "x", "method": "magic"}}, "ranking.method"),
         ({"ranking": {"name": "x", "method": "rrf", "rrf_k": 0}}, "ranking.rrf_k"),
         ({"vector_search": "faiss"}, "vector_search"),

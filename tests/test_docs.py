@@ -7,10 +7,9 @@ import tomllib
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from typer.testing import CliRunner
 
-from langchain_memengine.cli.main import app
 from tests.doc_pages import ROOT, blocks, commands, read, run
+from tests.fakes.command_line import invoke
 
 README = read("README.md")
 MAKEFILE = read("Makefile")
@@ -113,13 +112,14 @@ def test_recipes_for_agents_run_in_order(somewhere, capsys):
     team, anna = told.split("['human', 'ai']\nNothing was amiss.\n")
     assert "Deploys happen on Tuesdays." in team
     assert anna.count("Anna likes her tea green.") == 1
+    assert anna.endswith("\n20 answers\n")
 
 
 def test_configuration_of_mcp_clients_starts_our_command(somewhere):
     (block,) = blocks("docs/agents.md", "json")
     server = json.loads(block)["mcpServers"]["memory"]
     assert server["command"] == "memengine"
-    refused = CliRunner().invoke(app, server["args"])  # /home/anna is nobody's here
+    refused = invoke(server["args"])  # /home/anna is nobody's here
     assert (refused.exit_code, "There is no memory at" in refused.output) == (2, True)
 
 
@@ -177,7 +177,7 @@ def test_inline_retriever_call_of_the_readme_runs(somewhere):
 def test_commands_of_the_readme_run_in_order(somewhere):
     calls = commands("README.md")
     for call in calls:
-        result = CliRunner().invoke(app, call)
+        result = invoke(call)
         assert result.exit_code == 0, (call, result.output)
     assert len(calls) >= 5
 

@@ -1,15 +1,15 @@
 """The pages of the documentation: their blocks run, and what they name is there."""
 
 import re
+import sys
+import tomllib
 
 import pytest
-import typer
 import yaml
-from typer.testing import CliRunner
 
 import langchain_memengine
-from langchain_memengine.cli.main import app
 from tests.doc_pages import DOCS, ROOT, blocks, commands, read, run
+from tests.fakes.command_line import command, invoke
 
 PAGES = sorted(path.relative_to(ROOT).as_posix() for path in DOCS.rglob("*.md"))
 
@@ -30,6 +30,7 @@ TESTED_BY = {
 PRINTED = {
     "docs/quickstart.md": ["kiln.md:1-3 # Kiln", "Question: Who fires", "On Thursdays."],
     "docs/ways-in.md": ["Deploys happen on Tuesdays.", "True", "On Tuesdays."],
+    "docs/migrating.md": ["1 message came", "green tea", "'records': 1", "Ann likes tea.", "glaze"],
     "docs/ranking.md": ["goclaw [(", "No word of the query", "5.0"],
     "docs/learning.md": ["['User lives in Rome.']", "I live in Rome None"],
     "docs/graph.md": ["1 relation", "chose", "['PostgreSQL']"],
@@ -65,25 +66,44 @@ def test_python_of_a_page_runs_in_order_and_prints_what_it_should(page, somewher
     assert places == sorted(places)
 
 
+def test_a_page_says_what_its_blocks_need_beside_the_package():
+    project = tomllib.loads(read("pyproject.toml"))["project"]
+    names = [project["name"], *(re.split(r"[\[<>=~ ]", one)[0] for one in project["dependencies"])]
+    there = {"typing_extensions", *sys.stdlib_module_names}  # pydantic brings the first
+    there |= {name.lower().replace("-", "_") for name in names}
+    # What an import is installed by, where that is not its first word.
+    by = {"langgraph.checkpoint.sqlite": "langgraph-checkpoint-sqlite", "langchain": "agents"}
+    examples = sorted(path.name for path in (ROOT / "examples").glob("*.py"))
+    rows = {name: re.findall(rf"^\| `{name}` .*$", read("examples/README.md"), re.MULTILINE)
+            for name in examples}  # fmt: skip
+    shown = {page: ("\n".join(blocks(page, "python")), read(page)) for page in PAGES}
+    shown |= {name: (read(f"examples/{name}"), "".join(row)) for name, row in rows.items()}
+    for name, (code, told) in shown.items():
+        for module in re.findall(r"^ *(?:from|import) ([\w.]+)", code, re.MULTILINE):
+            first = module.split(".")[0]
+            needed = by.get(module) or by.get(first) or (None if first in there else first)
+            assert needed is None or needed in told, (name, module)
+
+
 @pytest.mark.parametrize("page", RUN_TO_THE_END)
 def test_commands_of_a_page_run_in_order(page, somewhere):
-    CliRunner().invoke(app, ["init", "memory"])
+    invoke(["init", "memory"])
     assert commands(page)
     for words in commands(page):
-        result = CliRunner().invoke(app, words)
+        result = invoke(words)
         assert result.exit_code == 0, (words, result.output)
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if commands(page)])
 def test_commands_of_a_page_are_such_as_the_command_line_takes(page):
     for words in commands(page):
-        command, rest = typer.main.get_command(app), [*words]
-        context = command.make_context("memengine", [], resilient_parsing=True)
-        while hasattr(command, "commands") and rest and rest[0] in command.commands:
-            command = command.commands[rest.pop(0)]
-        assert not hasattr(command, "commands") or rest == ["--help"], words
+        called, rest = command(), [*words]
+        context = called.make_context("memengine", [], resilient_parsing=True)
+        while hasattr(called, "commands") and rest and rest[0] in called.commands:
+            called = called.commands[rest.pop(0)]
+        assert not hasattr(called, "commands") or rest == ["--help"], words
         if rest != ["--help"]:
-            command.make_context(command.name, rest, parent=context)
+            called.make_context(called.name, rest, parent=context)
 
 
 def named(entry: object) -> list[str]:

@@ -16,7 +16,7 @@ from tests.fakes.provider_server import ProviderServer
 
 HISTORY = [HumanMessage("Kilns. ".ljust(400, "x"), id=f"h{number}") for number in range(5)]
 LIMITS = CompactionLimits(max_tokens=400)
-SECONDS = 2.0  # the silent server waits longer
+SECONDS = 0.5  # the silent server waits longer
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from integration_tests.chromium import CHROMIUM, need
+from integration_tests.contrast import faint_words
 
 ROOT = Path(__file__).parents[2]
 
@@ -73,6 +74,7 @@ def test_the_notebooks_run_and_the_lab_answers_to_its_knobs(open_notebook, tmp_p
         page.change_theme(theme)
         assert (page.brightness(".memengine td") > 128) is (theme == "Dark")
         assert (page.brightness(".memengine-flow svg text") > 128) is (theme == "Dark")
+        assert faint_words(page.driver, ".memengine, .memengine-flow") == []
         picture = tmp_path / f"lab-{theme}.png"
         page.shot(page.lab, picture)
         assert picture.stat().st_size > 40_000  # an empty one has some 5,000 bytes

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
-from langchain_memengine.cli.terminal import complain, prepare_streams, print_json
+from langchain_memengine.cli.terminal import complain, prepare_streams, print_json, warnings_told
 from langchain_memengine.errors import ConfigurationError, MemEngineError
 
 FAILED = 1
@@ -51,7 +51,8 @@ class OneLineErrors(TyperGroup):
             return super().main(*names, **extra)
         prepare_streams()
         try:
-            code = super().main(*names, **extra)
+            with warnings_told():
+                code = super().main(*names, **extra)
             sys.stdout.flush()  # here, where what goes wrong can still be told
         except (_ClickError, MemEngineError, OSError, KeyboardInterrupt, typer.Abort) as error:
             code = _exit_code(error, as_json=_asks_for_json(sys.argv[1:] if args is None else args))

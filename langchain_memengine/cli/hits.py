@@ -12,17 +12,18 @@ from rich.text import Text
 
 from langchain_memengine.answers import (
     Hit,
-    Receipt,
     SearchResult,
     as_json,
 )
 from langchain_memengine.faces.display.hits import ID_DIGITS
-from langchain_memengine.faces.display.plain import bar_of
+from langchain_memengine.faces.display.plain import BAR_CELLS, bar_of
 from langchain_memengine.text.printable import body_lines, clean_line
 
 EXCERPT_LINES = 3
 
 _INDENT = 4
+_BETWEEN = Text(" · ")
+_BAR_CELLS = (BAR_CELLS, 4, 0)  # columns of a bar, the widest that fits
 _WORD = re.compile(r"\w+")
 _FIRST_UNSPACED = "\u0e00"  # Thai; behind it come the scripts written without spaces
 
@@ -49,11 +50,11 @@ def print_hits(
     console: Console, hits: Sequence[Hit], query: str, language: str, *, lines: int = EXCERPT_LINES
 ) -> None:
     """Print a ranked list: where, the first lines of the text, and the receipt of each hit."""
-    best_bm25 = max((hit.receipt.bm25 or 0.0 for hit in hits), default=0.0)
-    for rank, hit in enumerate(hits, start=1):
+    receipts = receipts_of(hits, console.width - _INDENT)
+    for rank, (hit, receipt) in enumerate(zip(hits, receipts, strict=True), start=1):
         print_place(console, hit, rank, query, language, lines=lines)
-        receipt = compact_receipt(hit.receipt, best_bm25)
-        console.print(Text.assemble(" " * _INDENT, receipt, " · ", (hit.id[:ID_DIGITS], "dim")))
+        for line in receipt:
+            console.print(Text(" " * _INDENT) + line, soft_wrap=True)
 
 
 def print_place(
@@ -89,20 +90,44 @@ def excerpt(
     return excerpted
 
 
-def compact_receipt(receipt: Receipt, best_bm25: float) -> Text:
-    """Return a receipt on one line of less than 76 columns, the parts that applied only.
+def receipts_of(hits: Sequence[Hit], width: int) -> list[list[Text]]:
+    """Return the receipts of hits, each with the digits of its hit's id, on one line if all fit.
+
+    Where they do not, all have shorter bars, or none, and at last several lines, each part whole.
+    """
+    best_bm25 = max((hit.receipt.bm25 or 0.0 for hit in hits), default=0.0)
+    receipts: list[list[Text]] = []
+    for bar_cells in _BAR_CELLS:
+        receipts = [_folded(_receipt_parts(hit, best_bm25, bar_cells), width) for hit in hits]
+        if all(len(lines) == 1 for lines in receipts):
+            break
+    return receipts
+
+
+def _folded(parts: Sequence[Text], width: int) -> list[Text]:
+    """Return parts on as few lines as hold them; a part that is wider stands alone."""
+    lines = [parts[0]]
+    for part in parts[1:]:
+        longer = _BETWEEN.join([lines[-1], part])
+        lines[-1:] = [longer] if longer.cell_len <= width else [lines[-1], part]
+    return lines
+
+
+def _receipt_parts(hit: Hit, best_bm25: float, bar_cells: int) -> list[Text]:
+    """Return the parts of a receipt that applied, and the digits of the id.
 
     What the query names stands in the place of the age: there is no room for both.
     """
+    receipt = hit.receipt
     parts: list[Text] = []
     if receipt.bm25 is not None:
         share = receipt.bm25 / best_bm25 if best_bm25 else 0.0
-        value = f" {receipt.bm25:.1f} #{receipt.keyword_rank}"
-        parts.append(Text.assemble(("bm25 ", "dim"), bar_of(share, "cyan"), value))
+        value = f"{receipt.bm25:.1f} #{receipt.keyword_rank}"
+        parts.append(_leg("bm25", bar_of(share, "cyan", bar_cells), value))
     if receipt.cosine is not None:
         place = f" #{receipt.vector_rank}" if receipt.vector_rank else ""
-        value = f" {receipt.cosine:.2f}{place}"
-        parts.append(Text.assemble(("cosine ", "dim"), bar_of(receipt.cosine, "magenta"), value))
+        value = f"{receipt.cosine:.2f}{place}"
+        parts.append(_leg("cosine", bar_of(receipt.cosine, "magenta", bar_cells), value))
     if receipt.context_rank is not None:
         parts.append(Text.assemble(("context ", "dim"), f"#{receipt.context_rank}"))
     boosts = (("author", receipt.author_boost), ("date", receipt.date_boost))
@@ -111,7 +136,11 @@ def compact_receipt(receipt: Receipt, best_bm25: float) -> Text:
     elif receipt.age_days is not None:
         factor = f" ×{receipt.decay:.2f}" if receipt.decay < 1 else ""
         parts.append(Text(f"{receipt.age_days:.0f} d{factor}"))
-    return Text(" · ").join(parts)
+    return [*parts, Text(hit.id[:ID_DIGITS], "dim")]
+
+
+def _leg(name: str, bar: Text, value: str) -> Text:
+    return Text(" ").join([Text(name, "dim"), *([bar] if bar else []), Text(value)])
 
 
 def _title(hit: Hit, rank: int, width: int) -> Text:

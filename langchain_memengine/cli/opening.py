@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from langchain_memengine.cli import options
 from langchain_memengine.cli.failing import usage_error
 from langchain_memengine.cli.terminal import bar, complain
-from langchain_memengine.errors import MemEngineError
+from langchain_memengine.errors import MemEngineError, ReadOnlyError, StorageError
 
 if TYPE_CHECKING:
     from langchain_memengine.engine.memory_engine import MemoryEngine
@@ -45,7 +45,7 @@ def opened(root: Path, embeddings: str | None, **settings: Any) -> Iterator[Memo
     Raises:
         UsageProblem: The root is not there, or is a file.
         ConfigurationError: A setting cannot work.
-        StorageError: The database cannot be opened.
+        StorageError: The database cannot be opened, or what is done must write where nobody may.
     """
     folder = require_folder(root)
     from langchain_memengine.config import load_config
@@ -55,11 +55,15 @@ def opened(root: Path, embeddings: str | None, **settings: Any) -> Iterator[Memo
         settings["embeddings"] = embeddings
     # A command ends before a thread gets anywhere: jobs are for `memengine worker`.
     config = load_config(folder, sync_on_open=False, worker="off", **settings)
-    read_only = _may_only_be_read(folder)
-    with MemoryEngine.open(folder, config=config, read_only=read_only) as engine:
-        if read_only:
-            warn((f"{folder} may not be written: it is read as it is, nothing new is indexed.",))
-        yield engine
+    read_only = may_only_be_read(folder)
+    try:
+        with MemoryEngine.open(folder, config=config, read_only=read_only) as engine:
+            yield engine
+    except ReadOnlyError as error:
+        raise StorageError(
+            f"{folder} may not be written; nothing was changed. Let this user write to it and to "
+            "the folder .memengine in it, or mount the file system for writing."
+        ) from error
 
 
 @contextmanager
@@ -76,11 +80,14 @@ def opened_fresh(
         StorageError: The database cannot be opened.
     """
     with opened(root, embeddings) as engine:
+        if engine.read_only:
+            told = f"{engine.root} may not be written: it is read as it is, nothing new is indexed."
+            warn((told,))
         is_due = engine.config.sync_on_search and not engine.read_only
         yield engine, index_changes(engine) if is_due else ()
 
 
-def _may_only_be_read(folder: Path) -> bool:
+def may_only_be_read(folder: Path) -> bool:
     """Return whether there is a memory, as on a mounted image, where this user may not write."""
     from langchain_memengine.workspace.layout import Layout
 

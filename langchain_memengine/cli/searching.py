@@ -158,7 +158,8 @@ def _print_explanation(why: Explanation, query: str, language: str) -> None:
     console = output()
     verdict = "It is a hit." if why.found else "It is no hit."
     style = "bold green" if why.found else "bold yellow"
-    console.print(Text.assemble((verdict, style), " ", clean_line(why.reason)))
+    said = Text.assemble((verdict, style), " ", clean_line(why.reason))
+    console.print(said, soft_wrap=not console.is_terminal)
     if why.hit is None:
         return
     console.print()

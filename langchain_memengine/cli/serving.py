@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from langchain_memengine.cli import options
-from langchain_memengine.cli.opening import require_folder
+from langchain_memengine.cli.opening import may_only_be_read, require_folder
 
 
 def mcp(
@@ -25,5 +25,6 @@ def mcp(
     settings: dict[str, Any] = {"sync_on_open": False}
     if embeddings is not None:
         settings["embeddings"] = embeddings
-    with MemoryEngine.open(folder, config=load_config(folder, **settings)) as engine:
+    config, read_only = load_config(folder, **settings), may_only_be_read(folder)
+    with MemoryEngine.open(folder, config=config, read_only=read_only) as engine:
         mcp_server(engine, actor=actor).run()

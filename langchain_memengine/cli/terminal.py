@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import io
 import json
+import logging
 import os
 import re
 import sys
@@ -89,6 +90,22 @@ def complain(kind: str, text: str) -> None:
     console = messages()
     console.print(f"{kind}:", style=style, end=" ")
     console.print(clean_line(text), soft_wrap=True)
+
+
+@contextmanager
+def warnings_told() -> Iterator[None]:
+    """Print what the package logs as a warning while the block runs, like any other warning."""
+    handler, logger = _Complaining(logging.WARNING), logging.getLogger("langchain_memengine")
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+
+
+class _Complaining(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        complain("warning", record.getMessage())
 
 
 def print_json(value: Any, *, indent: int | None = 2) -> None:

@@ -5,7 +5,7 @@ A message that was missing would leave a tool's call without its answer, which p
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
@@ -18,7 +18,7 @@ WITHHELD = "[quarantined]"
 
 
 def readable(
-    message: BaseMessage, known: Iterable[Quarantine], thread_id: str, commit_id: str = ""
+    message: BaseMessage, known: Collection[Quarantine], thread_id: str, commit_id: str = ""
 ) -> BaseMessage:
     """Return a stored message, or without its words if it is quarantined.
 
@@ -28,6 +28,8 @@ def readable(
         thread_id: Its conversation.
         commit_id: The memory commit that archived it; ``""`` is any.
     """
+    if not known:  # a whole archive is read, and nearly no store has any
+        return message
     source = message_source(thread_id, clean_text(message.id or ""), commit_id)
     is_aside = any(
         one.covers(source) or (not commit_id and one.source.startswith(source)) for one in known

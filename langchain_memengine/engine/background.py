@@ -6,7 +6,6 @@ import threading
 from collections.abc import Callable
 
 from langchain_memengine.engine.parts import EngineParts
-from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.given import whole
 from langchain_memengine.jobs.reports import JobOutcome, JobsReport
 from langchain_memengine.jobs.worker import OnOutcome
@@ -48,7 +47,8 @@ class BackgroundWork(EngineParts):
 
         Raises:
             ConfigurationError: ``limit`` is no whole number from 0 on.
-            StorageError: The database failed, or the engine is read-only.
+            ReadOnlyError: It was opened to be read only.
+            StorageError: The database failed.
         """
         limit = None if limit is None else whole("limit", limit)
         self._keep_schedule()
@@ -66,10 +66,9 @@ class BackgroundWork(EngineParts):
             on_outcome: Called after each attempt with the job and how it ended.
 
         Raises:
-            ConfigurationError: The engine is read-only.
+            ReadOnlyError: It was opened to be read only.
         """
-        if self.read_only:  # the worker itself would try again for ever
-            raise ConfigurationError("A read-only engine does no jobs. Open it for writing.")
+        self._require_writable()  # the worker itself would try again for ever
         self._keep_schedule()
         self._worker.run_forever(stop, on_outcome=on_outcome)
 

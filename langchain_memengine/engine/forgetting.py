@@ -6,10 +6,8 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import timedelta
 from typing import Any
 
-from langchain_memengine import given
 from langchain_memengine.engine.erasing import Erasing, unique
 from langchain_memengine.engine.forgotten_experiences import forgotten_experiences
 from langchain_memengine.engine.forgotten_graph import evidence_condition, partitions_in_reach
@@ -20,10 +18,9 @@ from langchain_memengine.errors import ConfigurationError, NotFoundError, ScopeE
 from langchain_memengine.reports import ForgetReport
 from langchain_memengine.retrieval import documents, note_erasing, visibility
 from langchain_memengine.retrieval.record_chunks import record_source
-from langchain_memengine.storage import chunks, doomed, records, tombstones
+from langchain_memengine.storage import chunks, doomed
 from langchain_memengine.storage.chunk_values import partition_key
 from langchain_memengine.storage.doomed_values import Doomed, DoomedChunk, Selection
-from langchain_memengine.storage.record_values import Place
 from langchain_memengine.storage.transaction import Transaction
 from langchain_memengine.text.digests import bounded
 from langchain_memengine.text.erasing import Erasure
@@ -32,7 +29,6 @@ from langchain_memengine.text.uris import is_of_message
 from langchain_memengine.types import MAX_THREAD_CHARS, Actor
 from langchain_memengine.workspace.layout import slug
 
-_ALL_RECORDS = record_source("")
 _DERIVED = ("message:", "learnt:")
 
 ForgetHook = Callable[[Doomed], Mapping[str, int]]
@@ -98,7 +94,7 @@ class Forgetting(Erasing, Remembering):
         actor = actor or self.actor
         wanted = self._selection(ids, source, thread, owner, actor)
         with self._database.read() as tx:
-            found = doomed.select_rows(tx, wanted, _ALL_RECORDS)
+            found = doomed.select_rows(tx, wanted)
             by_id = wanted.thread_id is None and wanted.owner is None
             words = forgotten_words(tx, found, with_chunks=by_id)
         try:
@@ -107,48 +103,6 @@ class Forgetting(Erasing, Remembering):
             self.taken_back += 1
         items = self._items_left(words, owner, actor)
         return replace(report, out_of_reach=(*items, *report.out_of_reach))
-
-    def vacuum(
-        self, *, archive_older_than: timedelta | None = None, actor: Actor | None = None
-    ) -> ForgetReport:
-        """Remove records whose time is over, and archived messages that are old enough.
-
-        An admin does so for all users, anybody else for themselves. What the store notes of chunks
-        that were removed, for indexes that follow it, goes after 30 days.
-
-        Args:
-            archive_older_than: Age from which archived messages go, with their transcripts;
-                default: none goes. What a chat history has as well stays there.
-            actor: Who cleans up.
-
-        Raises:
-            ConfigurationError: ``archive_older_than`` is no time from 0 to 365,000 days.
-            StorageError: A file or the database could not be written. Call it again.
-        """
-        self._require_writable()
-        if archive_older_than is not None:
-            given.age("archive_older_than", archive_older_than)
-        actor = actor or self.actor
-        places = _places_in_reach(actor)
-        owners = None if places is None else tuple(owner for _, owner in places)
-        now = self._clock()
-        transcripts: list[str] = []
-        with self._database.read() as tx:
-            over = records.expired(tx, places, now)
-            sources = tuple(record_source(record.id) for record in over)
-            found = doomed.select_rows(tx, Selection(sources, places=places), _ALL_RECORDS)
-            if archive_older_than is not None:
-                before = now - archive_older_than
-                transcripts = note_erasing.transcripts_before(self._notes, before, owners)
-                old = doomed.old_archive(tx, before, owners)
-                found = replace(found, messages=old.messages, chunks=[*found.chunks, *old.chunks])
-        erased = note_erasing.remove_notes(self._notes, transcripts)
-        report = self._remove(found, erased, Counter(), (), keep_history=True)
-        is_left = True
-        while is_left:  # each in a transaction of its own: other writers wait for none too long
-            with self._database.write() as tx:
-                is_left = tombstones.prune(tx, now=now) > 0
-        return report
 
     async def aforget(self, ids: Sequence[str] | None = None, **options: Any) -> ForgetReport:
         """Forget without blocking the event loop; options as in :meth:`forget`."""
@@ -165,7 +119,7 @@ class Forgetting(Erasing, Remembering):
         named = [one for one in (ids, source, thread, owner) if one is not None]
         if len(named) != 1 or not named[0]:
             raise ConfigurationError("Say what to forget: ids=, source=, thread= or owner=.")
-        places = _places_in_reach(actor)
+        places = visibility.forgettable_places(actor)
         if owner is not None and slug(owner) != slug(actor.user_id) and not actor.is_admin:
             raise ScopeError(f"{actor.user_id!r} may not forget another user: it needs an admin.")
         if ids is not None:
@@ -266,7 +220,7 @@ class Forgetting(Erasing, Remembering):
                 )
                 if source.startswith(_DERIVED)
             ]
-            more = doomed.select_rows(tx, Selection(tuple(derived)), _ALL_RECORDS).chunks
+            more = doomed.select_rows(tx, Selection(tuple(derived))).chunks
             found.chunks = unique([*found.chunks, *more])
         spoken = doomed.chunks_of_messages(tx, found.messages)
         found.chunks = unique([*found.chunks, *spoken])
@@ -280,7 +234,7 @@ class Forgetting(Erasing, Remembering):
 
         made = left.archiving_commits(tx, found)
         summaries = left.summaries_of(made)
-        told = doomed.select_rows(tx, summaries, _ALL_RECORDS).chunks
+        told = doomed.select_rows(tx, summaries).chunks
         found.chunks = unique([*found.chunks, *told])
         return left.transcripts_left(tx, made, found.messages)
 
@@ -317,8 +271,3 @@ class Forgetting(Erasing, Remembering):
         if wanted.owner is not None:
             names.update(note_erasing.notes_of(self._notes, (wanted.owner,)))
         return names
-
-
-def _places_in_reach(actor: Actor) -> list[Place] | None:
-    """Return where an actor may forget: what is their own, for an admin everything (``None``)."""
-    return None if actor.is_admin else [("personal", visibility.owner_of("personal", actor))]

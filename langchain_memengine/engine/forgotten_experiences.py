@@ -31,15 +31,17 @@ def forgotten_experiences(
     """
     said = whole_messages(gone)
 
-    def is_gone(one: Experience) -> bool:
-        owner = slug(one.user) if one.user else ""
-        if owners is not None and owner not in owners:
-            return False
-        is_of_thread = bool(one.session) and one.session == wanted.thread_id
-        return owner == wanted.owner or is_of_thread or is_told(one)
-
     def is_told(one: Experience) -> bool:
         is_asked = flat(one.intent) in said or words.holds(one.intent)
         return is_asked or words.is_in_value(one.solution)
 
-    return [one.id for one in experiences.every(tx) if is_gone(one)]
+    owner_of = {user: slug(user) if user else "" for user in experiences.all_users(tx)}
+    reach = {user for user, owner in owner_of.items() if owners is None or owner in owners}
+    named = {user for user in reach if owner_of[user] == wanted.owner}
+    others = sorted(reach - named)
+    found = [*experiences.of_users(tx, sorted(named))]
+    if wanted.thread_id:
+        found += experiences.of_users(tx, others, session=wanted.thread_id)
+    if said or words:
+        found += filter(is_told, experiences.of_users(tx, others))
+    return list(dict.fromkeys(one.id for one in found))

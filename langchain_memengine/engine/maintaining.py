@@ -63,10 +63,10 @@ class Maintaining(EngineParts):
             thorough: Whether the database compares every index with its table.
 
         Raises:
-            ConfigurationError: Repairing, but opened with ``read_only=True``.
+            ReadOnlyError: Repairing, but opened with ``read_only=True``.
         """
-        if repair and self.read_only:
-            raise ConfigurationError("This engine was opened with read_only=True.")
+        if repair:
+            self._require_writable()
         with suppress(StorageError):  # the checks find what is wrong
             self._take_over()  # who keeps the derived files may look into them
         now = self._clock()

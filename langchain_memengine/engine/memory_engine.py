@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from langchain_memengine.answers import Stats
-from langchain_memengine.config import MemEngineConfig, load_config
+from langchain_memengine.config import MemEngineConfig, changed_config, load_config
 from langchain_memengine.engine.background import BackgroundWork
 from langchain_memengine.engine.consolidating import Consolidating
 from langchain_memengine.engine.document_keeping import DocumentKeeping
@@ -24,6 +24,7 @@ from langchain_memengine.engine.maintaining import Maintaining
 from langchain_memengine.engine.note_keeping import NoteKeeping
 from langchain_memengine.engine.parts import utc_now
 from langchain_memengine.engine.quarantining import Quarantining
+from langchain_memengine.engine.vacuuming import Vacuuming
 from langchain_memengine.engine.watching import Watching
 from langchain_memengine.jobs.worker import OnJobFailed
 from langchain_memengine.models.embedding import EmbeddingsLike
@@ -43,6 +44,7 @@ class MemoryEngine(
     Consolidating,
     Quarantining,
     Forgetting,
+    Vacuuming,
     Importing,
     Exporting,
     DocumentKeeping,
@@ -99,8 +101,9 @@ class MemoryEngine(
         """
         folder = None if root is None else Path(root).expanduser()
         given = {"database_url": database_url, "chroma_url": chroma_url}
-        settings = (config or load_config(folder)).model_copy(
-            update={name: url for name, url in given.items() if url is not None}
+        settings = changed_config(
+            config or load_config(folder),
+            **{name: url for name, url in given.items() if url is not None},
         )
         super().__init__(
             folder,

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from langchain_memengine.engine.access_counts import AccessCounts
 from langchain_memengine.engine.derived import DerivedFiles
 from langchain_memengine.engine.graphing import graph_store
 from langchain_memengine.engine.state_store import state_store
-from langchain_memengine.errors import ConfigurationError, StorageError
+from langchain_memengine.errors import ConfigurationError, ReadOnlyError, StorageError
 from langchain_memengine.graph.knowledge_graph import KnowledgeGraph
 from langchain_memengine.graph.resolution import NameMerge
 from langchain_memengine.jobs.worker import OnJobFailed, Worker, no_work
@@ -119,7 +120,6 @@ class EngineParts:
         self._access_counts = AccessCounts(self._database, self._clock)
         graph = graph_store(config, layout, self._clock, read_only=self.read_only)
         closing.callback(graph.close)
-        self._secret = drawn_once(self._database, _FENCE_SECRET)
         self._embedder = make_embedder(
             spec, batch_size=config.embedding_batch_size, attempts=config.embedding_attempts
         )
@@ -181,6 +181,15 @@ class EngineParts:
             raise ConfigurationError(f"{self.root} is no folder. Check the path.")
         return Layout(self.root)
 
+    def _require_writable(self) -> None:
+        """Make sure that the engine may write, before anything beside the database is changed.
+
+        Raises:
+            ReadOnlyError: It may not.
+        """
+        if self.read_only:
+            raise ReadOnlyError
+
     @property
     def _maintains(self) -> bool:
         """Whether this engine is the one to write the derived files."""
@@ -239,6 +248,11 @@ class EngineParts:
         with self._database.read() as tx:
             forgotten_at = int(tx.get_meta(FORGOTTEN_AT) or 0)
         self._partitions.save(forgotten_at=forgotten_at)
+
+    @cached_property
+    def _secret(self) -> str:
+        """What makes fences around memories that no text can know; few engines fence any."""
+        return drawn_once(self._database, _FENCE_SECRET)
 
     @property
     def embedding_name(self) -> str | None:

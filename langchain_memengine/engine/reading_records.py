@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from langchain_memengine.engine.graph_work import GraphWork
-from langchain_memengine.errors import ConfigurationError, NotFoundError, StorageError
+from langchain_memengine.errors import ConfigurationError, NotFoundError
 from langchain_memengine.given import whole
 from langchain_memengine.retrieval import documents, visibility
 from langchain_memengine.retrieval.current_records import known_records
@@ -183,15 +183,6 @@ class ReadingRecords(GraphWork):
             return auditing.audit(
                 tx, places, visibility.readable_partitions(actor), actor.user_id, aside
             )
-
-    def _require_writable(self) -> None:
-        """Make sure that the engine may write, before anything beside the database is changed.
-
-        Raises:
-            StorageError: It may not.
-        """
-        if self.read_only:
-            raise StorageError("This engine was opened with read_only=True; nothing was changed.")
 
     def _readable(self, tx: Transaction, name: str, actor: Actor) -> MemoryRecord:
         found = records.by_ids(tx, record_names(name, actor))

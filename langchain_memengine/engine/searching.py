@@ -11,7 +11,8 @@ from typing import Any
 from langchain_memengine.answers import Explanation, Hit, SearchResult
 from langchain_memengine.engine.pinning import Pinning
 from langchain_memengine.engine.reading_records import sources_named
-from langchain_memengine.errors import ConfigurationError
+from langchain_memengine.engine.syncing_first import may_know_of
+from langchain_memengine.errors import ConfigurationError, NotFoundError
 from langchain_memengine.given import whole
 from langchain_memengine.rankings import Ranking, checked_ranking
 from langchain_memengine.retrieval import visibility
@@ -120,8 +121,21 @@ class Searching(Pinning):
         asked = self._query(query, k, ranking, filter, actor)
         asked = self._seen_from(asked, thread_id, head, as_of)
         sources = sources_named(chunk_id, actor or self.actor)
-        with self._traffic.searching():
-            return explain(self._database, self._searcher, asked, chunk_id, sources)
+        try:
+            with self._traffic.searching():
+                return explain(self._database, self._searcher, asked, chunk_id, sources)
+        except NotFoundError:
+            why = self._why_left_out(chunk_id, actor or self.actor)
+            if why is None:
+                raise
+            return Explanation(chunk_id, found=False, reason=f"Nothing of it is found: {why}.")
+
+    def _why_left_out(self, path: str, actor: Actor) -> str | None:
+        """Return why nothing of a file can be found; ``None`` if there is none, or not for them."""
+        if not may_know_of(actor, path):
+            return None
+        reasons = (self._indexer.why_left_out(source, path) for source in self._sources)
+        return next(filter(None, reasons), None)
 
     def recall(  # noqa: PLR0913  # keywords, as in `search`
         self,

@@ -65,12 +65,12 @@ class SyncingFirst(Writing):
         problems = tuple(
             f"sync: {problem.path}: {problem.reason}"
             for problem in report.failed
-            if _may_know(actor, problem.path)
+            if may_know_of(actor, problem.path)
         )
         return bool(report.indexed or report.removed), problems
 
 
-def _may_know(actor: Actor, path: str) -> bool:
+def may_know_of(actor: Actor, path: str) -> bool:
     """Return whether an actor may know of a file: one in another user's folder is not theirs."""
     folder = owner_folder(path)
     return actor.is_admin or folder is None or folder_owner(folder) == slug(actor.user_id)

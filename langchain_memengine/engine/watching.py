@@ -32,11 +32,11 @@ class Watching(Writing):
                 failed something. A sync that failed as a whole is ``degraded``.
 
         Raises:
-            ConfigurationError: The engine is read-only, or has no folder.
+            ConfigurationError: The engine has no folder.
+            ReadOnlyError: It was opened to be read only.
         """
         config = self.config
-        if self.read_only:
-            raise ConfigurationError("A read-only engine indexes nothing. Open it for writing.")
+        self._require_writable()
         folders = [
             WatchedFolder(source.root, config.include, config.exclude)
             for source in self._sources

@@ -31,7 +31,7 @@ from langchain_memengine.graph.triples import salvage
 from langchain_memengine.models.asking import ChatModel
 from langchain_memengine.models.embedding import Embedder, EmbeddingsLike
 from langchain_memengine.models.providers import make_embedder
-from langchain_memengine.rankings import Ranking, ranking_named
+from langchain_memengine.rankings import Ranking, checked_ranking
 from langchain_memengine.retrieval.documents import NewDocument, document_id
 from langchain_memengine.types import Progress
 from langchain_memengine.workspace.files import read_text
@@ -76,7 +76,7 @@ def evaluate(
         EmbeddingError: The embedder fails for a baseline.
     """
     settings = engine.config if engine else _own_settings()
-    chosen = ranking_named(ranking) if isinstance(ranking, str) else ranking
+    chosen = None if ranking is None else checked_ranking(ranking)
     embedder = _embedder(settings, embeddings)
     name = embedder.name if embedder else None
     own = chosen or settings.ranking

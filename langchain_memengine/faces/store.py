@@ -26,7 +26,8 @@ from langgraph.store.base.embed import get_text_at_path
 from langchain_memengine.engine.memory_engine import MemoryEngine
 from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.given import whole
-from langchain_memengine.retrieval.items import NewItem, Wanted
+from langchain_memengine.retrieval.item_search import Wanted
+from langchain_memengine.retrieval.items import NewItem
 from langchain_memengine.storage.item_values import Namespace, StoredItem
 
 WHOLE = "$"

@@ -28,14 +28,14 @@ _RADIUS = 9
 _LOOP = 44  # how far a relation of an entity with itself goes out
 _LABEL_CHARS = 28
 _HOVER_CHARS = 200
-_COLOURS = ("#3b6ea5", "#b5562f", "#4a8a4f", "#8a5a9e", "#a58a2b", "#3a8c8c", "#a34b6b", "#6b6b6b")
+COLOURS = ("#3b6ea5", "#b5562f", "#4a8a4f", "#8a5a9e", "#a58a2b", "#3a8c8c", "#a34b6b", "#6b6b6b")
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 _STYLE = (
     f"text{{font:{NAME_SIZE}px system-ui,sans-serif;fill:#222}}"
     f".label{{font-size:{LABEL_SIZE}px;fill:#555}}"
     "text{paint-order:stroke;stroke:#fff;stroke-width:3px}"
-    ".relation path{stroke:#999;stroke-width:1.4;fill:none}"
+    ".relation path{stroke:#8a8a8a;stroke-width:1.4;fill:none}"
     ".hop0{stroke:#222;stroke-width:3px}"
     ".relation:hover path{stroke:#d33;stroke-width:2.5}.relation:hover .label{fill:#d33}"
 )
@@ -100,7 +100,7 @@ def _svg(subgraph: Subgraph, memories: Mapping[str, str]) -> str:
     width = round(max((x for x, _ in places), default=margin) + margin)
     height = round(max((y for _, y in places), default=top) + top)
     types = sorted({entity.type for entity in entities})
-    colours = {kind: _COLOURS[place % len(_COLOURS)] for place, kind in enumerate(types)}
+    colours = {kind: COLOURS[place % len(COLOURS)] for place, kind in enumerate(types)}
     sides = free_sides(places, edges)
     drawn: Counter[tuple[int, int]] = Counter()
     parts = []
@@ -126,7 +126,7 @@ def _svg(subgraph: Subgraph, memories: Mapping[str, str]) -> str:
         f'width="{width}" height="{height}" role="img"><style>{_STYLE}</style>'
         '<rect width="100%" height="100%" fill="#fff"/>'  # also where a notebook is dark
         '<defs><marker id="to" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" '
-        'markerHeight="7" orient="auto"><path d="M0 0 8 4 0 8z" fill="#999" stroke="none"/>'
+        'markerHeight="7" orient="auto"><path d="M0 0 8 4 0 8z" fill="#8a8a8a" stroke="none"/>'
         f"</marker></defs>{''.join(parts)}</svg>"
     )
 

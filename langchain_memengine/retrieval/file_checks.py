@@ -78,7 +78,8 @@ def _lock(lock: IndexLock | None) -> Finding:
     if holder is None:
         return Finding("ok", "held by another process")
     return Finding(
-        "ok", f"held by process {holder.pid} on {holder.host} since {holder.since:%Y-%m-%d %H:%M}"
+        "ok",
+        f"held by process {holder.pid} on {holder.host} since {holder.since:%Y-%m-%d %H:%M} UTC",
     )
 
 

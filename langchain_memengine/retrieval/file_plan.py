@@ -114,6 +114,19 @@ def is_unchanged(stat: FileStat, known: IndexedFile | None) -> bool:
     return known is not None and (stat.size, stat.mtime_ns) == (known.size, known.mtime_ns)
 
 
+def why_left_out(path: str, found: Scan, known: Mapping[str, IndexedFile]) -> str | None:
+    """Return why nothing of a file can be found; ``None`` if there is none, or something can."""
+    problems = (*found.skipped, *found.failed)
+    reason = next((problem.reason for problem in problems if problem.path == path), None)
+    stat = next((stat for stat in found.files if stat.path == path), None)
+    if stat is None:
+        return reason
+    row = known.get(path)
+    if row is None or not is_unchanged(stat, row):
+        return "it was not indexed yet"
+    return row.problem or "it holds no text of its own"
+
+
 def gone_files(found: Scan, known: Mapping[str, IndexedFile]) -> list[IndexedFile]:
     """Return the indexed files that are gone; what could not be looked at is not."""
     present = {stat.path for stat in found.files}

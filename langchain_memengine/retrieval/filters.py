@@ -174,7 +174,7 @@ def _parts(key: str, conditions: Any) -> list[Mapping[str, Any]]:
 
 
 def _path_condition(glob: str) -> Condition:
-    pattern = glob_regex(glob)
+    pattern = glob_regex(glob.removeprefix("/"))  # the root, as in the patterns of the settings
     return lambda path: bool(path and pattern.match(path))
 
 

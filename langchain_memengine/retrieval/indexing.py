@@ -23,6 +23,7 @@ from langchain_memengine.retrieval.file_plan import (
     is_unchanged,
     plan_files,
     scan_nameable,
+    why_left_out,
 )
 from langchain_memengine.retrieval.file_reader import MANY_FILES, FileReader
 from langchain_memengine.retrieval.sources import Source, TextChunks
@@ -155,9 +156,8 @@ class Indexer:
             self._remove(source, gone)
             return True
         if stat is None:
-            left_out = [*found.skipped, *found.failed]
-            reasons = [problem.reason for problem in left_out if problem.path == path]
-            why = reasons[0] if reasons else "it does not exist, or the patterns leave it out"
+            why = why_left_out(path, found, known)
+            why = why or "it does not exist, or the patterns leave it out"
             raise ConfigurationError(f"{path!r} cannot be indexed: {why}.")
         if is_unchanged(stat, known.get(path)):
             return False
@@ -168,6 +168,11 @@ class Indexer:
         if problems:
             raise ConfigurationError(f"{path!r} cannot be indexed: {problems[0].reason}.")
         return tally.indexed > 0
+
+    def why_left_out(self, source: Source, path: str) -> str | None:
+        """Return why nothing of a file that has no chunks can be found; ``None`` if it is none."""
+        found = scan_nameable(source, self._database.key_problem)
+        return why_left_out(path, found, self._known(source))
 
     def put(self, new: Mapping[str, TextChunks], progress: Progress | None = None) -> IndexReport:
         """Make these the chunks of their sources; every batch is stored as a whole."""

@@ -6,6 +6,7 @@ from typing import get_args
 
 from langchain_memengine.errors import ConfigurationError, ScopeError
 from langchain_memengine.storage.chunk_values import SHARED_PARTITION, partition_key
+from langchain_memengine.storage.record_values import Place
 from langchain_memengine.text.digests import digest
 from langchain_memengine.text.sanitize import clean_text
 from langchain_memengine.types import (
@@ -46,11 +47,16 @@ def readable_partitions(actor: Actor) -> tuple[str, ...]:
     return (SHARED_PARTITION, mine, *config)
 
 
-def readable_places(actor: Actor) -> tuple[tuple[Scope, str], ...]:
+def readable_places(actor: Actor) -> tuple[Place, ...]:
     """Return the (scope, owner) pairs of the records that an actor may read."""
-    shared: list[tuple[Scope, str]] = [(scope, "") for scope in _SHARED_SCOPES]
-    config: list[tuple[Scope, str]] = [("agent_config", "")] if actor.is_admin else []
+    shared: list[Place] = [(scope, "") for scope in _SHARED_SCOPES]
+    config: list[Place] = [("agent_config", "")] if actor.is_admin else []
     return (*shared, ("personal", slug(actor.user_id)), *config)
+
+
+def forgettable_places(actor: Actor) -> tuple[Place, ...] | None:
+    """Return where an actor may forget: what is their own, for an admin everything (``None``)."""
+    return None if actor.is_admin else (("personal", owner_of("personal", actor)),)
 
 
 def thread_owner(thread_id: str) -> str:

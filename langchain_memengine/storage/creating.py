@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 
 from sqlalchemy import Connection, Index, Table, inspect
@@ -12,26 +12,40 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 from langchain_memengine.storage.statements import control
 
 
-def create_missing(connection: Connection, tables: Sequence[Table]) -> None:
+def create_missing(connection: Connection, tables: Sequence[Table], there: Collection[str]) -> None:
     """Create those of some tables that are not there, with their indexes.
+
+    Args:
+        connection: A connection in a transaction.
+        tables: What is to be there.
+        there: Names of the tables that are.
 
     Raises:
         DBAPIError: The database failed.
     """
-    there = set(inspect(connection).get_table_names())
     for table in tables:
         if table.name not in there:
             for statement in _written(table, _Kind(connection.dialect)):
                 control(connection, statement)
 
 
-def create_missing_index(connection: Connection, table: Table, name: str) -> None:
-    """Create an index of a table that is there, unless the index is there, too.
+def create_missing_index(
+    connection: Connection, table: Table, name: str, there: Collection[str]
+) -> None:
+    """Create an index of a table, unless it is there; a new table was made with its indexes.
+
+    Args:
+        connection: A connection in a transaction.
+        table: What has the index.
+        name: Of the index.
+        there: Names of the tables that were there before any was made.
 
     Raises:
         DBAPIError: The database failed.
     """
-    if name not in {one["name"] for one in inspect(connection).get_indexes(table.name)}:
+    if table.name in there and name not in {
+        one["name"] for one in inspect(connection).get_indexes(table.name)
+    }:
         index = next(one for one in table.indexes if one.name == name)
         control(connection, _index_statement(index, connection.dialect))
 

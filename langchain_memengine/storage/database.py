@@ -11,7 +11,7 @@ from datetime import datetime
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
-from langchain_memengine.errors import ConfigurationError, StorageError
+from langchain_memengine.errors import ConfigurationError, ReadOnlyError, StorageError
 from langchain_memengine.storage import change_counters, dialects, migrations, sqlite
 from langchain_memengine.storage.clickhouse import ClickHouse
 from langchain_memengine.storage.statements import as_sqlalchemy_wraps, control
@@ -164,10 +164,11 @@ class Database:
             StoreBusyError: Another process held the write lock too long.
             StoreUnreachableError: The database server does not answer.
             StorageFullError: The disk is full.
-            StorageError: The store is read-only, or the database failed.
+            ReadOnlyError: The store was opened to be read only.
+            StorageError: The database failed.
         """
         if self.read_only:
-            raise StorageError("This engine was opened with read_only=True; nothing was stored.")
+            raise ReadOnlyError
         lock = f"{self._schema.log.name} {self.store_id}" if alone else None
         with self._writing(lock) as connection:
             tx = Transaction(connection, self.store_id, self.clickhouse)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from functools import lru_cache
 from typing import Any, Protocol
 
 from sqlalchemy import URL, Connection, Engine, Insert, Select, Table, make_url
@@ -139,8 +140,14 @@ def upsert(
         add: A column whose new value is added to the old one instead of replacing it.
     """
     if rows:
-        statement = dialect_of(connection.engine).upsert(table, list(rows[0]), add)
+        statement = _upsert(connection.engine.dialect.name, table, tuple(rows[0]), add)
         connection.execute(statement, list(rows))
+
+
+@lru_cache(maxsize=256)
+def _upsert(dialect: str, table: Table, names: tuple[str, ...], add: str | None) -> Insert:
+    """Return the statement; to make it takes longer than to send it."""
+    return _SUPPORTED[dialect].upsert(table, names, add)
 
 
 def insert_unless_taken(

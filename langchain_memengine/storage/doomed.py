@@ -25,7 +25,7 @@ from langchain_memengine.storage.doomed_values import (
 )
 from langchain_memengine.storage.job_schema import jobs
 from langchain_memengine.storage.messages import archiving_commits
-from langchain_memengine.storage.record_values import MemoryRecord
+from langchain_memengine.storage.record_values import RECORD_PREFIX, MemoryRecord
 from langchain_memengine.storage.schema import chunks, memories
 from langchain_memengine.storage.statements import any_of, batches, begins_with, matches
 from langchain_memengine.storage.times import to_ms
@@ -38,16 +38,10 @@ Holds = Callable[[str], bool]
 """Tells whether a JSON text holds forgotten words."""
 
 
-def select_rows(tx: Transaction, wanted: Selection, record_source: str) -> Doomed:
-    """Return the rows that a selection names.
-
-    Args:
-        tx: A view of the database.
-        wanted: What is to be forgotten.
-        record_source: What the source URIs of records begin with, before their ids.
-    """
-    found = Doomed(records=_records(tx, wanted, record_source))
-    own = [record_source + record.id for record in found.records]
+def select_rows(tx: Transaction, wanted: Selection) -> Doomed:
+    """Return the rows that a selection names."""
+    found = Doomed(records=_records(tx, wanted))
+    own = [RECORD_PREFIX + record.id for record in found.records]
     by_num: dict[int, DoomedChunk] = {}
     for part in _parts(wanted):
         by_num.update(_chunks(tx, _of_chunks(part)))
@@ -138,7 +132,7 @@ def holding_sources(tx: Transaction, partitions: Sequence[str], holds: Holds) ->
     return sorted({source for source, text in rows if holds(text)})
 
 
-def _records(tx: Transaction, wanted: Selection, record_source: str) -> list[MemoryRecord]:
+def _records(tx: Transaction, wanted: Selection) -> list[MemoryRecord]:
     reach = [] if wanted.places is None else [records.is_in(wanted.places)]
     conditions: list[ColumnElement[bool]] = []
     if wanted.thread_id is not None:
@@ -148,11 +142,11 @@ def _records(tx: Transaction, wanted: Selection, record_source: str) -> list[Mem
     elif wanted.source is not None:
         conditions.append(
             any_of(records.source_is(one) for one in learnt_from(wanted.source))
-            if not wanted.source.startswith(record_source)
-            else matches(memories.c.id, wanted.source.removeprefix(record_source))
+            if not wanted.source.startswith(RECORD_PREFIX)
+            else matches(memories.c.id, wanted.source.removeprefix(RECORD_PREFIX))
         )
     else:
-        ids = [s.removeprefix(record_source) for s in wanted.sources if s.startswith(record_source)]
+        ids = [s.removeprefix(RECORD_PREFIX) for s in wanted.sources if s.startswith(RECORD_PREFIX)]
         conditions += [memories.c.id.in_(batch) for batch in batches(ids)]
     return [found for one in conditions for found in records.matching(tx, one, *reach)]
 

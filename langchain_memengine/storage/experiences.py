@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -88,10 +88,24 @@ def latest(
     return [_experience(tuple(row)) for row in tx.connection.execute(statement)]
 
 
-def every(tx: Transaction) -> list[Experience]:
-    """Return the experiences of all users."""
-    statement = select(*_COLUMNS).where(experiences.c.store_id == tx.store_id)
-    return [_experience(tuple(row)) for row in tx.connection.execute(statement)]
+def all_users(tx: Transaction) -> list[str]:
+    """Return who learnt something, ``""`` for what is everyone's."""
+    found = select(experiences.c.user).where(experiences.c.store_id == tx.store_id).distinct()
+    return [user for (user,) in tx.connection.execute(found)]
+
+
+def of_users(
+    tx: Transaction, users: Sequence[str], *, session: str | None = None
+) -> Iterator[Experience]:
+    """Yield what these users learnt, in one conversation if it is named."""
+    for batch in batches(users):
+        statement = select(*_COLUMNS).where(
+            experiences.c.store_id == tx.store_id, experiences.c.user.in_(batch)
+        )
+        if session is not None:
+            statement = statement.where(experiences.c.session == session)
+        for row in tx.connection.execute(statement):
+            yield _experience(tuple(row))
 
 
 def intents(tx: Transaction, *, after_seq: int) -> list[IntentRow]:

@@ -8,6 +8,8 @@ is told by their names, each of which comes from one piece of evidence.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from sqlalchemy import (
     BigInteger,
     Column,
@@ -153,14 +155,14 @@ _INITIAL_TABLES = (
 )
 
 
-def g001_initial(connection: Connection) -> None:
+def g001_initial(connection: Connection, there: Collection[str]) -> None:
     """Create entities, their names, relations and their evidence."""
-    create_missing(connection, _INITIAL_TABLES)
+    create_missing(connection, _INITIAL_TABLES, there)
 
 
-def g002_name_vectors(connection: Connection) -> None:
+def g002_name_vectors(connection: Connection, there: Collection[str]) -> None:
     """Create the vectors of entities' names."""
-    create_missing(connection, [graph_name_vectors])
+    create_missing(connection, [graph_name_vectors], there)
 
 
 GRAPH = Schema(

@@ -9,28 +9,32 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from sqlalchemy import ColumnElement, FromClause, Select, and_, delete, select
+from sqlalchemy import ColumnElement, FromClause, Select, and_, bindparam, delete, select
 
 from langchain_memengine.storage import dialects
 from langchain_memengine.storage.chunk_values import StoredChunk
 from langchain_memengine.storage.hiding_schema import hidden_chunks
 from langchain_memengine.storage.record_values import Hiding
 from langchain_memengine.storage.schema import chunks
-from langchain_memengine.storage.statements import any_of, batches, begins_with
+from langchain_memengine.storage.statements import HotQuery, any_of, batches, begins_with
 from langchain_memengine.storage.stored_chunks import STORED
 from langchain_memengine.storage.times import from_ms, to_ms
 from langchain_memengine.storage.transaction import Transaction
+
+_OF_CHUNKS = HotQuery(
+    select(hidden_chunks.c.chunk_id, hidden_chunks.c.kept_id, hidden_chunks.c.at).where(
+        hidden_chunks.c.store_id == bindparam("store_id"),
+        hidden_chunks.c.chunk_id.in_(bindparam("ids", expanding=True)),
+    )
+)
 
 
 def of_chunks(tx: Transaction, ids: Sequence[str]) -> dict[str, Hiding]:
     """Return what these chunks are hidden behind, by their ids; it may be gone since."""
     found: dict[str, Hiding] = {}
     for batch in batches(ids):
-        rows = tx.connection.execute(
-            select(hidden_chunks.c.chunk_id, hidden_chunks.c.kept_id, hidden_chunks.c.at).where(
-                hidden_chunks.c.store_id == tx.store_id, hidden_chunks.c.chunk_id.in_(batch)
-            )
-        )
+        given = {"store_id": tx.store_id, "ids": list(batch)}
+        rows = _OF_CHUNKS.rows(tx.connection, given)
         found.update((chunk_id, Hiding(kept_id, from_ms(at))) for chunk_id, kept_id, at in rows)
     return found
 

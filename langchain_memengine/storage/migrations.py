@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, Table, inspect, select
@@ -21,53 +21,54 @@ from langchain_memengine.storage import (
 from langchain_memengine.storage.creating import create_missing, create_missing_index
 from langchain_memengine.storage.schema import schema_migrations
 
-Migration = tuple[str, Callable[[Connection], None]]
+Migration = tuple[str, Callable[[Connection, Collection[str]], None]]
+"""Its name, and what makes it; it gets the names of the tables that were there before."""
 
 
-def m001_initial(connection: Connection) -> None:
+def m001_initial(connection: Connection, there: Collection[str]) -> None:
     """Create files, chunks, embeddings, records, lineage and the change feed."""
-    create_missing(connection, schema.INITIAL_TABLES)
+    create_missing(connection, schema.INITIAL_TABLES, there)
 
 
-def m002_jobs(connection: Connection) -> None:
+def m002_jobs(connection: Connection, there: Collection[str]) -> None:
     """Create the queue of background work and its schedules."""
-    create_missing(connection, job_schema.JOB_TABLES)
+    create_missing(connection, job_schema.JOB_TABLES, there)
 
 
-def m003_conversations(connection: Connection) -> None:
+def m003_conversations(connection: Connection, there: Collection[str]) -> None:
     """Create messages, archive, history and sessions, and the index of chunks by commit."""
-    create_missing(connection, conversation_schema.CONVERSATION_TABLES)
-    create_missing_index(connection, schema.chunks, "ix_chunks_commit")
+    create_missing(connection, conversation_schema.CONVERSATION_TABLES, there)
+    create_missing_index(connection, schema.chunks, "ix_chunks_commit", there)
 
 
-def m004_experiences(connection: Connection) -> None:
+def m004_experiences(connection: Connection, there: Collection[str]) -> None:
     """Create what agents learnt from their runs."""
-    create_missing(connection, experience_schema.EXPERIENCE_TABLES)
+    create_missing(connection, experience_schema.EXPERIENCE_TABLES, there)
 
 
-def m006_limited_chunks(connection: Connection) -> None:
+def m006_limited_chunks(connection: Connection, there: Collection[str]) -> None:
     """Create the index of chunks that are not valid for ever."""
-    create_missing_index(connection, schema.chunks, "ix_chunks_limited")
+    create_missing_index(connection, schema.chunks, "ix_chunks_limited", there)
 
 
-def m007_items(connection: Connection) -> None:
+def m007_items(connection: Connection, there: Collection[str]) -> None:
     """Create the items of stores and the originals of indexed documents."""
-    create_missing(connection, item_schema.ITEM_TABLES)
+    create_missing(connection, item_schema.ITEM_TABLES, there)
 
 
-def m008_hidden_chunks(connection: Connection) -> None:
+def m008_hidden_chunks(connection: Connection, there: Collection[str]) -> None:
     """Create what is hidden because another chunk says the same."""
-    create_missing(connection, hiding_schema.HIDING_TABLES)
+    create_missing(connection, hiding_schema.HIDING_TABLES, there)
 
 
-def m009_quarantines(connection: Connection) -> None:
+def m009_quarantines(connection: Connection, there: Collection[str]) -> None:
     """Create the table of what is quarantined."""
-    create_missing(connection, quarantine_schema.QUARANTINE_TABLES)
+    create_missing(connection, quarantine_schema.QUARANTINE_TABLES, there)
 
 
-def m010_waiting(connection: Connection) -> None:
+def m010_waiting(connection: Connection, there: Collection[str]) -> None:
     """Create the table of what has yet to go to ClickHouse."""
-    create_missing(connection, waiting_schema.WAITING_TABLES)
+    create_missing(connection, waiting_schema.WAITING_TABLES, there)
 
 
 MIGRATIONS: Sequence[Migration] = (
@@ -113,12 +114,13 @@ def migrate(
     Raises:
         SchemaVersionError: The database has migrations this release does not know.
     """
-    create_missing(connection, [log])
+    there = frozenset(inspect(connection).get_table_names())
+    create_missing(connection, [log], there)
     applied = _applied(connection, migrations, log)
     todo = [migration for migration in migrations if migration[0] not in applied]
     for name, change in todo:
-        change(connection)
-        connection.execute(log.insert().values(name=name, applied_at=now_ms))
+        change(connection, there)
+        connection.execute(log.insert(), {"name": name, "applied_at": now_ms})
     return [name for name, _ in todo]
 
 

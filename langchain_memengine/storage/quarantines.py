@@ -7,8 +7,9 @@ to look again.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from typing import Any
 
-from sqlalchemy import ColumnElement, delete, select
+from sqlalchemy import ColumnElement, bindparam, delete, select
 
 from langchain_memengine.storage import dialects, kept
 from langchain_memengine.storage.quarantine_schema import quarantines
@@ -17,10 +18,20 @@ from langchain_memengine.storage.schema import (
     chunks,
     memories,
 )
-from langchain_memengine.storage.statements import batches, matches
+from langchain_memengine.storage.statements import HotQuery, batches, matches
 from langchain_memengine.storage.times import from_ms, to_ms
 from langchain_memengine.storage.transaction import Transaction
 from langchain_memengine.text.uris import learnt_from
+
+_EVERY = select(
+    quarantines.c.source, quarantines.c.reason, quarantines.c.by_user, quarantines.c.at
+).order_by(quarantines.c.at.desc(), quarantines.c.source)
+_OF_TARGETS = HotQuery(
+    _EVERY.where(
+        quarantines.c.store_id == bindparam("store_id"),
+        quarantines.c.target_id.in_(bindparam("ids", expanding=True)),
+    )
+)
 
 
 def put(tx: Transaction, target_id: str, new: Quarantine | None) -> None:
@@ -45,7 +56,9 @@ def of_targets(tx: Transaction, ids: Iterable[str]) -> dict[str, Quarantine]:
     return {
         one.target_id: one
         for batch in batches(list(ids))
-        for one in _found(tx, quarantines.c.target_id.in_(batch))
+        for one in _from_rows(
+            _OF_TARGETS.rows(tx.connection, {"store_id": tx.store_id, "ids": list(batch)})
+        )
     }
 
 
@@ -104,10 +117,9 @@ def _changed(tx: Transaction) -> None:
 
 
 def _found(tx: Transaction, *conditions: ColumnElement[bool]) -> list[Quarantine]:
-    columns = quarantines.c
-    rows = tx.connection.execute(
-        select(columns.source, columns.reason, columns.by_user, columns.at)
-        .where(columns.store_id == tx.store_id, *conditions)
-        .order_by(columns.at.desc(), columns.source)
-    )
+    of_store = quarantines.c.store_id == tx.store_id
+    return _from_rows(tx.connection.execute(_EVERY.where(of_store, *conditions)))
+
+
+def _from_rows(rows: Iterable[Sequence[Any]]) -> list[Quarantine]:
     return [Quarantine(source, reason, by, from_ms(at)) for source, reason, by, at in rows]

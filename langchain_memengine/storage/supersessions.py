@@ -6,16 +6,31 @@ to look again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any
 
-from sqlalchemy import ColumnElement, delete, select
+from sqlalchemy import ColumnElement, bindparam, delete, select
 
 from langchain_memengine.storage import dialects
 from langchain_memengine.storage.record_values import Supersession
 from langchain_memengine.storage.schema import supersessions
-from langchain_memengine.storage.statements import batches
+from langchain_memengine.storage.statements import HotQuery, batches
 from langchain_memengine.storage.times import from_ms, to_ms
 from langchain_memengine.storage.transaction import Transaction
+
+_EVERY = select(
+    supersessions.c.old_id,
+    supersessions.c.new_id,
+    supersessions.c.commit_id,
+    supersessions.c.at,
+    supersessions.c.confidence,
+).order_by(supersessions.c.old_id, supersessions.c.new_id)
+_OF_RECORDS = HotQuery(
+    _EVERY.where(
+        supersessions.c.store_id == bindparam("store_id"),
+        supersessions.c.old_id.in_(bindparam("ids", expanding=True)),
+    )
+)
 
 
 def replace(tx: Transaction, old_id: str, new: Iterable[Supersession]) -> None:
@@ -43,7 +58,9 @@ def of_records(tx: Transaction, ids: Iterable[str]) -> list[Supersession]:
     return [
         one
         for batch in batches(list(ids))
-        for one in _supersessions(tx, supersessions.c.old_id.in_(batch))
+        for one in _from_rows(
+            _OF_RECORDS.rows(tx.connection, {"store_id": tx.store_id, "ids": list(batch)})
+        )
     ]
 
 
@@ -73,12 +90,11 @@ def remove(tx: Transaction, ids: Iterable[str]) -> None:
 
 
 def _supersessions(tx: Transaction, *conditions: ColumnElement[bool]) -> list[Supersession]:
-    columns = supersessions.c
-    rows = tx.connection.execute(
-        select(columns.old_id, columns.new_id, columns.commit_id, columns.at, columns.confidence)
-        .where(columns.store_id == tx.store_id, *conditions)
-        .order_by(columns.old_id, columns.new_id)
-    )
+    of_store = supersessions.c.store_id == tx.store_id
+    return _from_rows(tx.connection.execute(_EVERY.where(of_store, *conditions)))
+
+
+def _from_rows(rows: Iterable[Sequence[Any]]) -> list[Supersession]:
     return [
         Supersession(old_id, new_id, commit_id, from_ms(at), confidence)
         for old_id, new_id, commit_id, at, confidence in rows

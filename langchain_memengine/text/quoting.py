@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from langchain_memengine.text.words import NONE, WordSplitter
+from langchain_memengine.text.words import exact_words
 
 _CODE_FENCE = re.compile(r"^ {0,3}(?:```+(?P<info>[^`\n]*)|~~~+[^\n]*)$", re.MULTILINE)
 _QUOTED_LINE = re.compile(r"^[ \t]*>[^\n]*$", re.MULTILINE)
@@ -31,8 +31,6 @@ _MIN_QUOTE = 3  # letters and digits; less proves nothing
 _SIGNS_BEFORE = "+-−±~<>=$€£¥#@/.,"
 _SIGNS_AFTER = "+#%-/@"
 _STEM = 4
-
-_words = WordSplitter(NONE)
 
 
 def own_words(text: str) -> str:
@@ -81,8 +79,8 @@ def rests_on(fact: str, quote: str) -> bool:
     cut_off = {name.rstrip("+#") for name in _EXACT.findall(said)} - plain
     if cut_off & set(_PLAIN.findall(told)):
         return False
-    stems = {word[:_STEM] for word in _words(said)}
-    return any(word[:_STEM] in stems for word in _words(told))
+    stems = {word[:_STEM] for word in exact_words(said)}
+    return any(word[:_STEM] in stems for word in exact_words(told))
 
 
 def shared_share(one: str, other: str, ignored: str = "") -> float:
@@ -113,7 +111,7 @@ def _distinct(text: str) -> set[str]:
     folded = _folded(text)
     exact = set(_EXACT.findall(folded))
     cut_off = {name.strip("+#%-−") for name in exact} - set(_PLAIN.findall(folded)) - exact
-    return (set(_words(folded)) - cut_off) | exact
+    return (set(exact_words(folded)) - cut_off) | exact
 
 
 def _without_code(text: str) -> str:

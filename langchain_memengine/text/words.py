@@ -2,18 +2,19 @@ r"""Words of a text for the keyword index.
 
 Text is folded (NFKC, casefold), then one pass of a linear pattern finds tokens: a word, an
 identifier (words joined by ``_ . / - : @`` and the like, ``C++``, ``-5``), or a run of a script
-written without spaces. What a token contributes is remembered, so that each distinct word is
-stemmed once.
+written without spaces. A word with diacritics also counts as what it is without them. What a token
+contributes is remembered, so that each distinct word is stemmed once.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 
 from langchain_memengine.errors import ConfigurationError
+from langchain_memengine.text.spelling import fold, spellings
 from langchain_memengine.text.stemming import (
     languages_by_script,
     script_of,
@@ -26,7 +27,7 @@ from langchain_memengine.text.stopwords import LATIN_LANGUAGES, STOP_WORDS, gues
 AUTO = "auto"
 NONE = "none"
 
-SPLITTER_VERSION = 2
+SPLITTER_VERSION = 3
 """Raised with every change of the output, so that stored keyword indexes are rebuilt."""
 
 MAX_WORD_CHARS = 100
@@ -60,17 +61,6 @@ _ASTRAL = re.compile("[\U00010a00-\U0001efff\U00020000-\U0003ffff\U000e0100-\U00
 _EMOJI = "\u2600-\u27bf\U0001f000-\U0001f3fa\U0001f400-\U0001faff"
 _HAS_EMOJI = re.compile(f"[{_EMOJI}]")
 
-# Joiners that stay in a word are dropped, so that both spellings match, and so are the points of
-# Hebrew, which most people leave out; look-alikes of the apostrophe and the minus become one, and
-# the digits of scripts that have their own become those of all others.
-_DROPPED = "\u00ad\u200c\u200d\u2060\ufeff" + "".join(map(chr, range(0x0591, 0x05BE))) + "\u05bf"
-_SAME = dict.fromkeys(_DROPPED + "\u05c1\u05c2\u05c4\u05c5\u05c7", "")
-_SAME |= {"’": "'", "ʼ": "'", "‐": "-", "−": "-", "\u05be": "-"}
-_ZEROS = "٠۰०০੦૦୦௦౦೦൦๐໐༠၀០"
-_SAME |= {chr(ord(zero) + digit): str(digit) for zero in _ZEROS for digit in range(10)}
-_SAME_CHARS = re.compile(f"[{''.join(_SAME)}]")
-_DOTTED_I = "i\u0307"  # what casefolding makes of the Turkish capital İ
-
 # A sign or a dot in front, words joined by single connectors, and the tails of C++ and C#. Every
 # repetition is possessive and starts where the one before ended: no input makes it backtrack.
 _PATTERN = (
@@ -91,6 +81,8 @@ _DIGIT = re.compile(r"\d")
 _SEGMENTS = re.compile(r":?[/\\]+")
 _THOUSANDS = re.compile(r"-?\d{1,3}(?:,\d{3})+")
 
+Spellings = Callable[[str], Sequence[str]]
+
 
 class WordSplitter:
     """Split texts into the words a keyword index counts.
@@ -100,7 +92,8 @@ class WordSplitter:
     for (Cyrillic as Russian, …). Identifiers (``user_id``, ``getUserName``, ``v1.2.3``, ``C++``,
     paths, ``-5``) are kept whole, in front of their parts, ``e-mail`` as ``email``. Runs of Han,
     kana, Hangul, Thai and other unspaced scripts become overlapping pairs of characters, followed
-    by each Han or Hangul character; a lone character stays as it is.
+    by each Han or Hangul character; a lone character stays as it is. A word with diacritics is
+    followed by what people type instead: ``zürich`` by ``zurich`` and ``zuerich``.
 
     Args:
         language: A language of ``snowballstemmer``; ``"auto"`` to tell English, German, French,
@@ -175,15 +168,22 @@ class WordSplitter:
 
     def _lexicon_of(self, language: str) -> _Lexicon:
         if language not in self._lexicons:
-            self._lexicons[language] = _Lexicon(language)
+            self._lexicons[language] = _Lexicon(language, spellings)
         return self._lexicons[language]
+
+
+def exact_words(text: str) -> list[str]:
+    """Return the words of a text as they are spelt, stop words too: to compare, not to search."""
+    lexicon = _Lexicon(NONE, lambda word: (word,))
+    return [word for token in _tokens(text) for word in lexicon[token]]
 
 
 class _Lexicon(dict[str, tuple[str, ...]]):
     """What each folded token contributes to the index, for one language, remembered."""
 
-    def __init__(self, language: str) -> None:
+    def __init__(self, language: str, spellings: Spellings) -> None:
         super().__init__()
+        self._spellings = spellings
         self._by_script = {} if language == NONE else languages_by_script(language)
         self._stop_words = frozenset[str]().union(
             *(STOP_WORDS.get(name, frozenset()) for name in self._by_script.values())
@@ -209,11 +209,14 @@ class _Lexicon(dict[str, tuple[str, ...]]):
         if _THOUSANDS.fullmatch(token):
             token = token.replace(",", "")
         parts = [
-            self._stem(part[:MAX_WORD_CHARS]) for part in _parts(token) if part not in stop_words
+            stem
+            for part in _parts(token)
+            if part not in stop_words
+            for stem in self._stems(part, stop_words)
         ]
         if _HYPHENATED.fullmatch(token):
-            return [self._stem(token.replace("-", "")[:MAX_WORD_CHARS]), *parts]
-        return [*_wholes(token), *parts]
+            return [*self._stems(token.replace("-", ""), stop_words), *parts]
+        return [spelt for whole in _wholes(token) for spelt in self._spelt(whole)] + parts
 
     def _around_apostrophes(self, pieces: list[str], stop_words: frozenset[str]) -> list[str]:
         """Drop what a contraction or an elision leaves over: ``'s``, ``n't``, ``l'``, ``qu'``."""
@@ -221,6 +224,15 @@ class _Lexicon(dict[str, tuple[str, ...]]):
         if full or not stop_words.isdisjoint(pieces):
             return [word for piece in full for word in self.forms(piece, stop_words)]
         return self.forms("".join(pieces), stop_words)
+
+    def _stems(self, word: str, stop_words: frozenset[str]) -> Iterable[str]:
+        """Return the stems of a word's spellings, each once; sûr is no stop word, sur is one."""
+        if word.isascii():  # most are, and there is one for each new word of a text
+            return (self._stem(word[:MAX_WORD_CHARS]),)
+        return dict.fromkeys(self._stem(one) for one in self._spelt(word) if one not in stop_words)
+
+    def _spelt(self, word: str) -> list[str]:
+        return [one[:MAX_WORD_CHARS] for one in self._spellings(word[:MAX_WORD_CHARS])]
 
     def _stem(self, word: str) -> str:
         language = self._by_script.get(script_of(word))
@@ -234,7 +246,7 @@ def _tokens(text: str) -> list[str]:
         text = _CAMEL.sub(_with_humps, text)
     if text.isascii():
         return _ASCII_TOKEN.findall(text.lower())
-    folded = _fold(text)
+    folded = fold(text)
     astral, emoji = bool(_ASTRAL.search(folded)), bool(_HAS_EMOJI.search(folded))
     return _unicode_token(astral=astral, emoji=emoji).findall(folded)
 
@@ -246,11 +258,6 @@ def _with_humps(found: re.Match[str]) -> str:
 def _pairs(token: str) -> list[str]:
     """Return the overlapping pairs of a run of unspaced script; none for anything else."""
     return [token[at : at + 2] for at in range(len(token) - 1)] if _RUN.match(token) else []
-
-
-def _fold(text: str) -> str:
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-    return _SAME_CHARS.sub(lambda found: _SAME[found[0]], folded).replace(_DOTTED_I, "i")
 
 
 def _parts(token: str) -> list[str]:

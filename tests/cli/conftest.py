@@ -4,22 +4,18 @@ import json
 import os
 
 import pytest
-from typer.testing import CliRunner
 
-from langchain_memengine.cli.main import app
 from langchain_memengine.engine import parts
 from langchain_memengine.models.providers import make_embedder
+from tests.fakes.command_line import invoke
 from tests.fakes.embeddings import FakeEmbeddings
 
 
 class CommandLine:
     """Calls ``memengine`` in this process."""
 
-    def __init__(self):
-        self._runner = CliRunner()
-
     def __call__(self, *arguments, stdin=None):
-        return self._runner.invoke(app, [str(one) for one in arguments], input=stdin)
+        return invoke([str(one) for one in arguments], stdin)
 
     def json(self, *arguments):
         """Return what a call prints as JSON; it must succeed."""

@@ -47,6 +47,12 @@ def test_the_entries_are_shown_with_what_undoes_them(memengine, twice):
     assert revision["id"] in result.stdout
 
 
+def test_an_undo_of_what_is_no_record_tells_programs_so(memengine, twice):
+    (entry,) = memengine.json("consolidate", "--root", twice)["entries"]
+    told = memengine.json("undo", entry["revision"], "--root", twice)
+    assert told == {"revision": entry["revision"], "record": None}
+
+
 def test_an_undo_shows_the_record_as_it_is_then(memengine, root):
     with make_engine(root) as engine:
         record = engine.remember("We use ruff.")

@@ -119,6 +119,12 @@ def test_own_questions_are_asked(memengine, root):
     assert answers[0]["passed"] is None
 
 
+def test_a_folder_of_the_users_is_not_kept_elsewhere(memengine, root):
+    result = memengine("demo", root, "--keep", "story")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "a folder of yours stays where it is" in result.stderr
+
+
 def test_a_folder_without_texts_cannot_be_shown(memengine, tmp_path):
     (tmp_path / "empty").mkdir()
 

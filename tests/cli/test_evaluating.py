@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 
 import pytest
 
@@ -140,7 +141,7 @@ def test_a_call_that_cannot_work_is_one_line(memengine, questions, tmp_path, arg
     assert result.stdout == ""
 
 
-def test_examples_of_the_page_run(memengine, tmp_path, capsys):
+def test_examples_of_the_page_run(memengine, tmp_path, capsys, monkeypatch):
     saved = re.findall(
         r"`([\w-]+\.json)`:\n\n```json\n(.*?)^```$", read(PAGE), re.DOTALL | re.MULTILINE
     )
@@ -148,9 +149,16 @@ def test_examples_of_the_page_run(memengine, tmp_path, capsys):
     for name, text in saved:
         (tmp_path / name).write_text(text, encoding="utf-8")
     calls = commands(PAGE)
-    assert len(calls) == 7
+    assert len(calls) == 8
     for call in calls:
         result = memengine(*call)
         assert result.exit_code == 0, (call, result.stderr)
     run(PAGE)
     assert capsys.readouterr().out.split()[::2] == ["balanced", "rrf", "goclaw"]
+    lines = "\n".join(blocks(PAGE, "bash")).splitlines()
+    settings = [shlex.split(line) for line in lines if line.startswith("MEMENGINE_")]
+    with monkeypatch.context() as patch:
+        for setting, _, *call in settings:
+            patch.setenv(*setting.split("=", 1))
+            assert "ranking yours" in memengine(*call).stdout  # the first setting stays
+    assert len(settings) == 2

@@ -1,11 +1,9 @@
 """How hits are shown."""
 
-from dataclasses import replace
-
 from rich.console import Console
 
-from langchain_memengine.answers import Receipt
-from langchain_memengine.cli.hits import bar_of, compact_receipt, excerpt
+from langchain_memengine.answers import Hit, Receipt
+from langchain_memengine.cli.hits import bar_of, excerpt, receipts_of
 from langchain_memengine.text.words import WordSplitter
 
 SPLITTER = WordSplitter("english")
@@ -70,18 +68,53 @@ def test_a_bar_is_filled_by_its_share():
     assert bar_of(7, "cyan", 4).plain == "████"
 
 
+def a_hit(**changes):
+    return Hit(
+        "0123456789abcdef", "Tea.", 0.1, "file:w/a.md", "a.md", 1, 1, "", 1, "global", "", None, {},
+        receipt(**changes),
+    )  # fmt: skip
+
+
+def receipts(*hits, width=76):
+    """Return the lines of the receipts, as plain text; the best of the hits fills its bar."""
+    return [[line.plain for line in lines] for lines in receipts_of(hits, width)]
+
+
 def test_a_receipt_shows_the_parts_that_applied():
-    assert compact_receipt(receipt(), 16.0).plain == (
-        "bm25 ███░░░ 8.0 #1 · cosine ███░░░ 0.50 #2 · 20 d ×0.91"
-    )
-    assert compact_receipt(receipt(author_boost=0.2, date_boost=0.5), 16.0).plain.endswith(
-        " · cosine ███░░░ 0.50 #2 · +author+date"
-    )
-    only_cosine = receipt(bm25=None, keyword_rank=None, age_days=None, vector_rank=None)
-    assert compact_receipt(only_cosine, 0.0).plain == "cosine ███░░░ 0.50"
+    best = a_hit(bm25=16.0)
+    assert receipts(best, a_hit())[1] == [
+        "bm25 ███░░░ 8.0 #1 · cosine ███░░░ 0.50 #2 · 20 d ×0.91 · 01234567"
+    ]
+    ((named,),) = receipts(a_hit(author_boost=0.2, date_boost=0.5))
+    assert named.endswith(" · cosine ███░░░ 0.50 #2 · +author+date · 01234567")
+    only_cosine = a_hit(bm25=None, keyword_rank=None, age_days=None, vector_rank=None)
+    assert receipts(only_cosine) == [["cosine ███░░░ 0.50 · 01234567"]]
 
 
-def test_the_widest_receipt_and_an_id_fit_into_eighty_columns():
-    wide = receipt(bm25=123.4, keyword_rank=999, cosine=-0.12, vector_rank=999, age_days=9999.0)
-    for one in (wide, replace(wide, author_boost=0.2, date_boost=0.5)):
-        assert len("    " + compact_receipt(one, 123.4).plain + " · 01234567") <= 80
+def test_where_one_receipt_does_not_fit_all_have_shorter_bars_or_none():
+    hits = (a_hit(context_rank=1), a_hit())  # 79 and 66 columns with bars of six
+    assert [lines[0].count("█") for lines in receipts(*hits, width=79)] == [9, 9]
+    assert receipts(*hits, width=75) == [
+        ["bm25 ████ 8.0 #1 · cosine ██░░ 0.50 #2 · context #1 · 20 d ×0.91 · 01234567"],
+        ["bm25 ████ 8.0 #1 · cosine ██░░ 0.50 #2 · 20 d ×0.91 · 01234567"],
+    ]
+    assert receipts(*hits, width=74)[1] == ["bm25 8.0 #1 · cosine 0.50 #2 · 20 d ×0.91 · 01234567"]
+
+
+def test_a_narrow_terminal_breaks_a_receipt_between_its_parts():
+    hit = a_hit(context_rank=1)
+    assert receipts(hit, width=34) == [
+        ["bm25 8.0 #1 · cosine 0.50 #2", "context #1 · 20 d ×0.91 · 01234567"]
+    ]
+    assert receipts(hit, width=5)[0][0] == "bm25 8.0 #1"  # a part stays whole
+
+
+def test_the_widest_receipt_is_one_line_of_eighty_columns():
+    wide = {"bm25": 123.4, "keyword_rank": 999, "cosine": -0.12, "vector_rank": 999,
+            "context_rank": 999, "age_days": 9999.0}  # fmt: skip
+    for named in ({}, {"author_boost": 0.2, "date_boost": 0.5}):
+        assert len(receipts(a_hit(**wide, **named), width=76)[0]) == 1
+
+
+def test_a_word_is_highlighted_with_the_diacritics_that_the_query_lacks():
+    assert highlighted("Lunch at the café in Zürich", "zuerich cafe") == ["Zürich", "café"]

@@ -2,6 +2,8 @@
 
 import json
 import signal
+import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -46,6 +48,14 @@ def test_the_list_shows_the_newest_first_and_errors_on_one_line(memengine, root,
     assert lines[0].split()[:6] == [str(second), "graph_sync", "dead", "1", "of", "5"]
     assert lines[0].endswith("it broke")
     assert lines[1].split()[:3] == [str(first), "auto_learn_error", "ready"]
+
+
+def test_a_payload_that_is_damaged_is_shown_as_the_text_it_is(memengine, root, queued):
+    queued(payload={"a": 1})
+    with closing(sqlite3.connect(root / ".memengine/memory.sqlite")) as connection, connection:
+        connection.execute("UPDATE jobs SET payload = '{'")
+    (job,) = memengine.json("jobs", "list", "--root", root)
+    assert job["payload"] == "{"
 
 
 def test_the_list_as_json_has_a_fixed_shape(memengine, root, queued):

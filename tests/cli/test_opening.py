@@ -117,12 +117,15 @@ def test_a_memory_that_may_not_be_written_is_read_all_the_same(memengine, root, 
     (root / "new.md").write_text("A new note on deploys.\n", encoding="utf-8")
     database = root / ".memengine" / "memory.sqlite"
     before = database.read_bytes()
-    monkeypatch.setattr(opening, "_may_only_be_read", lambda _folder: True)
+    monkeypatch.setattr(opening, "may_only_be_read", lambda _folder: True)
 
     found = memengine("search", "deploy", "--root", root, "--json")
     assert [hit["path"] for hit in json.loads(found.stdout)["hits"]] == ["deploy.md"]
     assert "may not be written: it is read as it is" in found.stderr
     assert memengine("stats", "--root", root).exit_code == 0
-    refused = memengine("add", "x", "--root", root)
-    assert (refused.exit_code, "read_only" in refused.stderr) == (1, True)
+    for writing in (("add", "x"), ("add", "x", "--daily", "Log"), ("sync",), ("worker", "--once")):
+        refused = memengine(*writing, "--root", root)
+        assert refused.exit_code == 1
+        assert refused.stderr.startswith(f"error: {root} may not be written; nothing was changed.")
+    assert memengine("audit", "--root", root).stderr == ""  # there is nothing to index for it
     assert database.read_bytes() == before

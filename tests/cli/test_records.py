@@ -5,6 +5,7 @@ import json
 import sys
 
 import pytest
+import typer.testing
 
 from langchain_memengine.cli.main import main
 from tests.fakes.engines import make_engine
@@ -36,6 +37,18 @@ def test_forgetting_much_needs_a_yes(memengine, root, record, option):
     assert "Out of reach:" in result.stdout
     left = memengine.json("audit", "--root", root)
     assert (left["records"] == []) == (option != "--owner=local")  # an admin's record is everyone's
+
+
+@pytest.mark.parametrize("answer", ["n", "y"])
+def test_who_sits_at_a_terminal_is_asked_before_much_is_forgotten(
+    memengine, root, record, monkeypatch, answer
+):
+    monkeypatch.setattr(typer.testing._NamedTextIOWrapper, "isatty", lambda one: one.mode == "r")
+    result = memengine("forget", "--thread=t", "--root", root, stdin=f"{answer}\n")
+    assert "Forget the conversation 't' for good?" in result.stderr
+    assert (result.exit_code, "nothing was done" in result.stderr) == (int(answer == "n"),) * 2
+    left = memengine.json("audit", "--root", root)["records"]
+    assert bool(left) is (answer == "n")
 
 
 @pytest.mark.parametrize("given", [[], ["a", "--thread", "t"]])

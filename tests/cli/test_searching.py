@@ -97,6 +97,14 @@ def test_explain_takes_a_file_and_the_id_of_a_text_as_they_are_written(memengine
     assert memengine.json("explain", "hot", "Ovens", "--root", root)["found"]
 
 
+def test_filters_that_leave_nothing_are_named(memengine, root):
+    result = memengine("search", "machine", "--path", "nowhere/**", "--root", root)
+    assert (result.exit_code, result.stdout) == (
+        0,
+        "Nothing found within these filters. Try again without one of them.\n",
+    )
+
+
 def test_explain_says_why_not(memengine, root):
     coffee = memengine.json("search", "machine", "--root", root)["hits"][0]["id"]
 
@@ -105,6 +113,15 @@ def test_explain_says_why_not(memengine, root):
     assert list(why) == ["chunk_id", "found", "reason", "rank", "hit"]
     assert (why["found"], why["hit"]) == (False, None)
     assert why["reason"].startswith("No word of the query occurs in it")
+    told = memengine("explain", "deploy", coffee, "--root", root).stdout.splitlines()
+    assert "".join(told) == f"It is no hit. {why['reason']}"
+
+
+def test_a_reason_is_one_line_for_who_reads_a_pipe(memengine, root):
+    why = memengine("explain", "no such words as these " * 9, "coffee.md", "--root", root).stdout
+
+    assert len(why) > 80
+    assert why.count("\n") == 1
 
 
 def test_recall_prints_pinned_facts_and_hits(memengine, root):

@@ -1,5 +1,6 @@
 """memengine mcp in a terminal; what it serves is tested with its server."""
 
+from langchain_memengine.cli import serving
 from langchain_memengine.faces import mcp_server
 
 
@@ -24,3 +25,21 @@ def test_server_is_run_for_the_user_on_the_memory(memengine, root, monkeypatch):
     monkeypatch.setattr(mcp_server, "mcp_server", serve)
     assert memengine("mcp", "--root", root, "--user", "anna").exit_code == 0
     assert served == [root, True, "anna", "run"]
+
+
+def test_memory_on_a_read_only_file_system_is_served_to_be_read(memengine, root, monkeypatch):
+    memengine("sync", "--root", root)
+    served = []
+
+    class Server:
+        def run(self):
+            pass
+
+    def serve(engine, *, actor):
+        served.append((engine.read_only, len(engine.search("coffee", actor=actor).hits)))
+        return Server()
+
+    monkeypatch.setattr(serving, "may_only_be_read", lambda _folder: True)
+    monkeypatch.setattr(mcp_server, "mcp_server", serve)
+    assert memengine("mcp", "--root", root).exit_code == 0
+    assert served == [(True, 1)]

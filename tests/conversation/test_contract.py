@@ -31,7 +31,7 @@ from langchain_memengine.models.asking import answered
 from tests.fakes.archives import MemoryArchive
 from tests.fakes.histories import history
 
-EXAMPLES = int(os.environ.get("MEMENGINE_EXAMPLES", "2000"))
+EXAMPLES = int(os.environ.get("MEMENGINE_EXAMPLES", "500"))
 
 limits_of_any_kind = st.builds(
     CompactionLimits,

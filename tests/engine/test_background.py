@@ -8,11 +8,10 @@ from sqlalchemy import update
 from langchain_memengine.config import MemEngineConfig
 from langchain_memengine.engine.memory_engine import MemoryEngine
 from langchain_memengine.errors import (
-    ConfigurationError,
     EmbeddingError,
     JobError,
     NotFoundError,
-    StorageError,
+    ReadOnlyError,
     StoreLockedError,
 )
 from langchain_memengine.jobs.reports import JobsReport
@@ -304,9 +303,9 @@ def test_a_read_only_engine_does_no_jobs(tmp_path):
         put(engine)
     with make_engine(tmp_path, read_only=True) as engine:
         assert len(engine.jobs()) == 1
-        with pytest.raises(StorageError, match="read_only"):
+        with pytest.raises(ReadOnlyError, match="read_only=True"):
             engine.run_jobs()
-        with pytest.raises(ConfigurationError, match="Open it for writing"):
+        with pytest.raises(ReadOnlyError):
             engine.work(threading.Event())
 
 
@@ -379,3 +378,12 @@ def test_progress_counts_attempts_and_what_waits():
         outcomes = []
         engine.run_jobs(on_outcome=lambda _, outcome: outcomes.append(outcome), progress=True)
         assert outcomes == ["done"]
+
+
+def test_who_only_reads_does_no_jobs(tmp_path):
+    make_engine(tmp_path).close()
+    with (
+        make_engine(tmp_path, read_only=True) as reader,
+        pytest.raises(ReadOnlyError),
+    ):
+        reader.work(threading.Event())

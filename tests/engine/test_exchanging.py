@@ -15,7 +15,7 @@ from langchain_memengine.types import (
 )
 from tests.fakes.clock import START
 from tests.fakes.embeddings import FakeEmbeddings
-from tests.fakes.engines import make_engine, texts
+from tests.fakes.engines import make_engine, texts, write
 
 ALICE, BOB = Actor("alice"), Actor("bob")
 
@@ -130,6 +130,18 @@ def test_nobody_imports_in_the_name_of_others(engine, other):
     assert report.imported == {}
     assert other.audit().records == ()
     assert other.stats().chunks == 0
+
+
+def test_notes_that_are_set_aside_or_no_text_are_left_out_and_counted(engine):
+    write(engine.root, "MEMORY.md", "Tea is at four")
+    write(engine.root, "daily/2026-05-19.md", b"\0\xff")
+    write(engine.root, "daily/2026-05-20.md", "We had milk")
+    engine.sync()
+    (hit,) = engine.search("tea", filter=Filter(path="MEMORY.md")).hits
+    engine.quarantine(source=hit.source)
+    report = engine.export(target := io.StringIO())
+    assert report.left_out == {"quarantined notes": 1, "unreadable files": 1}
+    assert [one["name"] for one in lines(target.getvalue())[1:]] == ["daily/2026-05-20.md"]
 
 
 def test_damaged_lines_are_counted_and_the_rest_comes_in(engine, other):

@@ -25,7 +25,7 @@ from langchain_memengine.types import (
     Fact,
     Filter,
 )
-from tests.fakes.clock import START, FixedClock
+from tests.fakes.clock import START
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine, texts, write
 from tests.fakes.facts import contradicting, fact, learner
@@ -427,8 +427,8 @@ def test_a_short_message_goes_alone(engine):
 
 
 def test_more_than_fits_into_one_statement_goes_at_once(engine):
-    ids = engine.add_texts([f"tea {i}" for i in range(1100)])
-    assert engine.forget(ids[:-1]).removed["chunks"] == 1099
+    ids = engine.add_texts([f"tea {i}" for i in range(600)])
+    assert engine.forget(ids[:-1]).removed["chunks"] == 599
     assert engine.stats().chunks == engine.stats().embeddings == 1
 
 
@@ -492,7 +492,7 @@ def test_ids_are_a_list_and_must_be_known(engine):
     assert engine.get(record.id) == record
 
 
-# Hooks, vacuum and other processes
+# Hooks and other processes
 
 
 def test_hooks_see_what_goes_and_count(engine):
@@ -505,30 +505,6 @@ def test_hooks_see_what_goes_and_count(engine):
     engine.forget_hooks = [hook]
     assert engine.forget([record.id]).removed["relations"] == 3
     assert seen == [f"record:{record.id}"]
-
-
-def test_vacuum_removes_what_is_over_and_an_old_archive(tmp_path):
-    clock = FixedClock()
-    with make_engine(tmp_path / "root", clock=clock, embeddings=FakeEmbeddings()) as engine:
-        engine.remember(SECRET, expires_at=START + timedelta(days=1), actor=ALICE)
-        kept = engine.remember("Tea at four", expires_at=START + timedelta(days=9), actor=ALICE)
-        engine.archive.commit(
-            "t", "", "archive", [HumanMessage(f"{WORD} was said", id="1")], owner="alice", now=START
-        )
-        engine.history("s", actor=ALICE).add([HumanMessage("still here", id="1")])
-        clock.pass_days(5)
-        engine.archive.commit(
-            "u", "", "archive", [HumanMessage("said lately", id="1")], owner="alice", now=clock.now
-        )
-        assert engine.vacuum(actor=BOB).removed == {}
-        assert engine.vacuum(archive_older_than=timedelta(days=3), actor=BOB).removed == {}
-        report = engine.vacuum(archive_older_than=timedelta(days=3))
-        assert report.removed["records"] == report.removed["messages"] == 1
-        assert engine.list_records(actor=ALICE) == [kept]
-        assert [m.content for m in engine.restore("u", actor=ALICE)] == ["said lately"]
-        assert len(engine.history("s", actor=ALICE).read()) == 1
-        assert files_with(engine.root) == []
-        assert engine.vacuum(archive_older_than=timedelta(days=3)).removed == {}
 
 
 def test_an_engine_that_maintains_the_index_writes_no_forgotten_word_later(tmp_path, monkeypatch):

@@ -3,6 +3,7 @@
 import pytest
 from langchain_core.messages import HumanMessage
 
+from langchain_memengine.storage import experiences
 from langchain_memengine.types import Actor
 from tests.engine.test_forgetting import WORD, files_with
 from tests.fakes.clock import START
@@ -63,3 +64,31 @@ def test_one_without_a_conversation_is_in_none(engine):
     engine.experiences.record("brew tea", "boil", user="Alice")
     engine.forget(thread="t", actor=ALICE)
     assert len(engine.experiences.latest(user="Alice")) == 1
+
+
+def test_what_cannot_be_concerned_is_not_read(engine, monkeypatch):
+    for user in ("Alice", "bob", "carl"):
+        for session in "stu":
+            engine.experiences.record(f"brew tea in {session}", "boil", session=session, user=user)
+    read, experience = [], experiences._experience
+
+    def noted(row):
+        read.append(experience(row))
+        return read[-1]
+
+    monkeypatch.setattr(experiences, "_experience", noted)
+
+    def read_by(actor, ids=None, **what):
+        read.clear()
+        engine.forget(ids, actor=actor, **what)
+        return sorted((one.user, one.session) for one in read)
+
+    alices = [("Alice", session) for session in "stu"]
+    record = engine.remember(WANTED, actor=ALICE)
+    assert read_by(ALICE, [record.id]) == alices
+    assert read_by(ALICE, thread="s") == [("Alice", "s")]
+    assert read_by(ADMIN, thread="t") == [("Alice", "t"), ("bob", "t"), ("carl", "t")]
+    assert read_by(ADMIN, owner="bob") == [("bob", "s"), ("bob", "u")]
+    engine.remember(WANTED, actor=ALICE)
+    left = [("Alice", "u"), ("carl", "s"), ("carl", "u")]
+    assert read_by(ADMIN, source="record:*") == left

@@ -116,6 +116,33 @@ def test_a_line_comes_in_or_is_told_by_its_number(engine, line):
     assert left_out or taken_in >= 1 or json.loads(line)["kind"] == "messages"
 
 
+def line_of(kind):
+    return next(one for one in EXPORT if one["kind"] == kind)
+
+
+PROVENANCE = line_of("texts")["chunks"][0]["provenance"]
+OF_A_CHUNK = ("chunks", 0, "provenance")
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "new", "reason"),
+    [
+        ("texts", ("source",), "file:w/a.md", "of a kind that is not imported"),
+        ("texts", (*OF_A_CHUNK, "path"), "a.md", "damaged"),
+        ("texts", (*OF_A_CHUNK, "workspace_id"), "w", "damaged"),
+        ("texts", OF_A_CHUNK, PROVENANCE | {"scope": "personal", "owner": "local"}, "damaged"),
+        ("messages", ("commits", 0, "thread_id"), "u", "damaged"),
+    ],
+)
+def test_a_line_under_the_name_of_something_else_comes_in_nowhere(kind, path, new, reason):
+    """It would take the place of a file, of everyone's text, or of another conversation."""
+    line = json.dumps(changed(line_of(kind), path, new))
+    with make_engine() as engine:
+        assert engine.import_(io.StringIO(f"{HEAD}\n{line}")).skipped == {f"{kind}: {reason}": 1}
+        assert engine.stats().chunks == 0
+        assert engine.restore("t") == engine.restore("u") == []
+
+
 def test_lines_are_numbered_as_an_editor_does(tmp_path):
     damaged = '{"kind": "records"}'
     text = "\r\n".join((HEAD, damaged, "", "[1]", damaged, ""))

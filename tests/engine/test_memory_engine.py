@@ -9,7 +9,7 @@ import pytest
 
 from langchain_memengine.config import MemEngineConfig
 from langchain_memengine.engine.memory_engine import MemoryEngine
-from langchain_memengine.errors import ConfigurationError, StorageError
+from langchain_memengine.errors import ConfigurationError, ReadOnlyError, StorageError
 from langchain_memengine.types import Actor
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine, texts, write
@@ -208,7 +208,7 @@ def test_read_only_engine_searches_and_never_writes(tmp_path):
 
 
 def _refuses(writing: Callable[[], object]) -> None:
-    with pytest.raises((StorageError, ConfigurationError), match="read_only=True"):
+    with pytest.raises(ReadOnlyError, match="nothing was changed"):
         writing()
 
 
@@ -284,3 +284,18 @@ def test_a_closed_engine_says_so(use):
     engine.close()
     with pytest.raises(StorageError, match="was closed"):
         use(engine)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"chunk_tokenz": 5}, "there is 'chunk_tokens'"),
+        ({"chunk_tokens": 3}, "chunk_tokens: .*greater than or equal to 16"),
+        ({"ranking": "best"}, "Unknown ranking preset 'best'"),
+    ],
+)
+def test_a_copy_of_settings_that_cannot_work_is_refused(tmp_path, change, told):
+    copied = MemEngineConfig().model_copy(update=change)
+    with pytest.raises(ConfigurationError, match=told):
+        MemoryEngine(tmp_path / "memory", copied, embeddings=None)
+    assert list(tmp_path.iterdir()) == []

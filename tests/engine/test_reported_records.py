@@ -71,8 +71,7 @@ def test_instructions_in_a_record_are_recalled_as_data(engine, text):
 
 
 def test_memories_of_others_neither_leak_nor_take_the_place_of_ones_own(engine):
-    for i in range(200):
-        engine.remember(f"My tea is green {i}", actor=ALICE)
+    engine.add_texts([f"My tea is green {i}" for i in range(200)], actor=ALICE)
     engine.remember("Somebody once had some green tea, I think it was mine", actor=BOB)
     for ranking in ("balanced", "goclaw", "profclaw", "decsr", "rrf"):
         found = engine.search("My tea is green", 5, ranking=ranking, actor=BOB)

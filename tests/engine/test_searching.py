@@ -11,6 +11,8 @@ from pydantic import ValidationError
 from langchain_memengine.config import MemEngineConfig
 from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.rankings import RANKINGS
+from langchain_memengine.retrieval import snapshot_keeping
+from langchain_memengine.text import words
 from langchain_memengine.types import (
     Actor,
     Filter,
@@ -121,6 +123,49 @@ def test_languages(engine, text, query):
     assert texts(engine.search(query)) == [text]
 
 
+@pytest.mark.parametrize("language", ["english", "auto", "german", "none"])
+@pytest.mark.parametrize(
+    ("marked", "bare"),
+    [
+        ("Meeting in Zürich", "zurich"),
+        ("Frau Müller rief an", "mueller"),
+        ("her re\u0301sume\u0301 is here", "resume"),
+        ("купили ёлку", "елку"),
+        ("ăn tối ở Đà Nẵng", "da nang"),
+        ("trip to Łódź", "lodz"),
+        ("København by train", "kobenhavn"),
+    ],
+)
+def test_diacritics_may_be_left_out_of_the_query_or_of_the_text(language, marked, bare):
+    with make_engine(language=language) as engine:
+        engine.add_texts(["unrelated words", marked])
+        assert texts(engine.search(bare)) == [marked]
+        engine.add_texts(["more words", f"as {bare} typed it"])
+        assert f"as {bare} typed it" in texts(engine.search(marked))
+
+
+@pytest.mark.parametrize("language", ["english", "auto", "none"])
+@pytest.mark.parametrize("query", ["résumé", "resume"])
+def test_a_word_as_it_was_spelt_ranks_first(language, query):
+    with make_engine(language=language) as engine:
+        engine.add_texts(["her resume", "her résumé"])
+        assert texts(engine.search(query)) == sorted(
+            ["her resume", "her résumé"], key=lambda text: query not in text
+        )
+
+
+def test_an_index_kept_by_an_older_splitter_is_made_anew(tmp_path, monkeypatch):
+    monkeypatch.setattr(snapshot_keeping, "MIN_CHUNKS", 1)
+    with monkeypatch.context() as older:
+        older.setattr(words, "SPLITTER_VERSION", words.SPLITTER_VERSION - 1)
+        older.setattr(words, "spellings", lambda word: (word,))
+        with make_engine(tmp_path) as engine:
+            engine.add_texts(["Meeting in Zürich"])
+            assert texts(engine.search("zurich")) == []
+    with make_engine(tmp_path) as engine:
+        assert texts(engine.search("zurich")) == ["Meeting in Zürich"]
+
+
 def test_tail_of_a_long_query_matters():
     prompt = [f"rule{i}" for i in range(5000)]
     rules = [" ".join(prompt[i : i + 20]) for i in range(0, 2000, 20)]
@@ -128,6 +173,14 @@ def test_tail_of_a_long_query_matters():
         engine.add_texts([*rules, "Kyiv bought 12 trams."])
         found = engine.search(" ".join(prompt) + "\n\nHow many trams has Kyiv?")
         assert texts(found)[0] == "Kyiv bought 12 trams."
+
+
+def test_the_embedder_is_asked_for_the_tail_of_a_long_query():
+    embeddings = FakeEmbeddings()
+    with make_engine(embeddings=embeddings) as engine:
+        engine.add_texts(["tea"])
+        engine.search("x" * 5000 + " is there tea?")
+        assert embeddings.calls[-1] == ["x" * (4000 - 14) + " is there tea?"]
 
 
 # What a hit carries

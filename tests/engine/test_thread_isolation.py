@@ -19,8 +19,8 @@ USERS = ("anna", "Bob", "cleo", "local", "thread:dora")  # "local" is the engine
 THREADS = ("t0", "t1", "t2")
 TURNS = st.lists(
     st.tuples(st.sampled_from(THREADS), st.sampled_from(USERS), st.sampled_from((None, *USERS))),
-    min_size=12,
-    max_size=24,
+    min_size=8,
+    max_size=16,
 )
 _MARK = re.compile(r"mark\d+")
 

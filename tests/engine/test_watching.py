@@ -7,7 +7,7 @@ import pytest
 
 from langchain_memengine.engine import syncing_first
 from langchain_memengine.engine.syncing_first import BEING_INDEXED
-from langchain_memengine.errors import ConfigurationError
+from langchain_memengine.errors import ConfigurationError, ReadOnlyError
 from langchain_memengine.retrieval import sources
 from langchain_memengine.storage import graph
 from langchain_memengine.workspace import walk
@@ -222,7 +222,7 @@ def test_what_cannot_be_watched_says_why(tmp_path):
         pass
     with (
         make_engine(tmp_path, read_only=True) as engine,
-        pytest.raises(ConfigurationError, match="read-only"),
+        pytest.raises(ReadOnlyError, match="read_only=True"),
     ):
         engine.start_watching()
 

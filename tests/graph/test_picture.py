@@ -1,5 +1,6 @@
 """Pictures: well-formed, harmless whatever a memory says, and the same every time."""
 
+import re
 from xml.etree import ElementTree as ET
 
 import numpy as np
@@ -9,8 +10,9 @@ from hypothesis import strategies as st
 
 from langchain_memengine.graph.labelling import LABEL_SIZE, NAME_SIZE, text_width
 from langchain_memengine.graph.layout import force_layout, side_for
-from langchain_memengine.graph.picture import GraphPicture
+from langchain_memengine.graph.picture import COLOURS, GraphPicture
 from langchain_memengine.storage.graph_values import Entity, Relation, Subgraph
+from tests.contrast import READ, SEEN, WHITE, contrast
 from tests.fakes.engines import make_engine
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -109,3 +111,18 @@ def test_no_text_leaves_the_picture(kind):
         assert left >= 0
         assert left + width <= float(page.get("width"))
         assert size <= y <= float(page.get("height"))
+
+
+def test_words_can_be_read_and_lines_are_seen_on_the_white_ground():
+    svg = GraphPicture(subgraph(Relation(ANNA, "knows", BERT))).svg
+    style = svg.partition("<style>")[2].partition("</style>")[0]
+
+    def drawn(name):
+        return {
+            "#" + "".join(2 * digit for digit in found)
+            for found in re.findall(rf"{name}:#(\w{{3}})\b", style.replace("stroke:#fff", ""))
+        } | set(re.findall(rf"{name}:(#\w{{6}})", style))
+
+    assert len(drawn("fill")) == 3
+    assert [one for one in drawn("fill") if contrast(one, WHITE) < READ] == []
+    assert [one for one in {*drawn("stroke"), *COLOURS} if contrast(one, WHITE) < SEEN] == []

@@ -16,7 +16,7 @@ from langchain_memengine.types import (
 )
 from tests.fakes.clock import START, FixedClock
 from tests.fakes.embeddings import FakeEmbeddings
-from tests.fakes.engines import make_engine
+from tests.fakes.engines import make_engine, write
 
 
 @pytest.fixture(params=["memory", "disk"])
@@ -176,6 +176,36 @@ def test_a_place_in_a_file_names_the_chunk_that_stands_there(tmp_path):
         kiln = engine.search("kiln").hits[0]
         assert kiln.location == "n.md:5-7"
         assert engine.explain("tea", "n.md:5-7").chunk_id == kiln.id
+
+
+def test_a_file_that_is_not_in_the_index_says_why(tmp_path):
+    write(tmp_path, "new.md", "tea")
+    write(tmp_path, "latin.md", "caf\u00e9".encode("latin-1"))
+    write(tmp_path, "blank.md", " \n")
+    write(tmp_path, "users/ann/new.md", "tea")
+    (tmp_path / "link.md").symlink_to(tmp_path / "new.md")
+    told = {
+        "new.md": "it was not indexed yet",
+        "latin.md": "not UTF-8",
+        "blank.md": "it holds no text of its own",
+        "link.md": "a symbolic link",
+    }
+    with make_engine(tmp_path, sync_on_search=False) as engine:
+        assert told["new.md"] in engine.explain("tea", "new.md").reason
+        assert (
+            "not indexed yet"
+            in engine.explain("tea", "users/ann/new.md", actor=Actor("ann")).reason
+        )
+        with pytest.raises(NotFoundError):
+            engine.explain("tea", "users/ann/new.md", actor=Actor("bob"))
+        engine.sync()
+        assert engine.explain("tea", "new.md").found
+        for name in ("latin.md", "blank.md", "link.md"):
+            explained = engine.explain("tea", name)
+            assert not explained.found
+            assert told[name] in explained.reason
+        with pytest.raises(NotFoundError):
+            engine.explain("tea", "nowhere.md")
 
 
 @pytest.mark.parametrize("place", ["doc:/a:2-9", "doc:/zzz:1-1", ":1-1", "1-1"])

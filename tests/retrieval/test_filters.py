@@ -40,6 +40,7 @@ PATHS = ["MEMORY.md", "daily/2026-05-19.md", "a/daily/x.md", "users/anna/MEMORY.
         ("**", PATHS[:4]),
         ("*", ["MEMORY.md"]),
         ("daily/**", ["daily/2026-05-19.md"]),
+        ("/daily/**", ["daily/2026-05-19.md"]),
         ("daily/2026-0?-*.md", ["daily/2026-05-19.md"]),
         ("**/MEMORY.md", ["MEMORY.md", "users/anna/MEMORY.md"]),
         ("users/*/MEMORY.md", ["users/anna/MEMORY.md"]),

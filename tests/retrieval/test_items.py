@@ -2,7 +2,8 @@
 
 from datetime import timedelta
 
-from langchain_memengine.retrieval.items import NewItem, Wanted
+from langchain_memengine.retrieval.item_search import Wanted
+from langchain_memengine.retrieval.items import NewItem
 from tests.fakes.clock import FixedClock
 from tests.fakes.engines import make_engine
 

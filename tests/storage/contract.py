@@ -236,8 +236,8 @@ class MigrationsContract:
         applied: list[str] = []
         more = [
             *MIGRATIONS,
-            ("m900_first", lambda _: applied.append("m900_first")),
-            ("m100_second", lambda _: applied.append("m100_second")),
+            ("m900_first", lambda *_: applied.append("m900_first")),
+            ("m100_second", lambda *_: applied.append("m100_second")),
         ]
         with database.write() as tx:
             assert migrate(tx.connection, 1, more) == ["m900_first", "m100_second"]
@@ -256,7 +256,7 @@ class MigrationsContract:
             assert refused.value.unknown == ["m998_late", "m999_later"]
 
     def test_a_reader_refuses_a_database_of_an_older_release(self, database):
-        newer = [*MIGRATIONS, ("m900_new", lambda _: None)]
+        newer = [*MIGRATIONS, ("m900_new", lambda *_: None)]
         with database.read() as tx, pytest.raises(StorageError, match="read_only"):
             check(tx.connection, newer)
 

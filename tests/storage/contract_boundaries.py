@@ -70,7 +70,7 @@ class BoundaryContract:
 
         def found(pattern):
             with database.read() as tx:
-                gone = doomed.select_rows(tx, doomed.Selection(source=pattern), "record:")
+                gone = doomed.select_rows(tx, doomed.Selection(source=pattern))
             return sorted(chunk.source for chunk in gone.chunks)
 
         assert found("doc:/a*") == ["doc:/a", "doc:/a b"]

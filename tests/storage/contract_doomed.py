@@ -40,7 +40,7 @@ class DoomedContract:
         archive(database, "anna", "1", thread="u")
         with database.read() as tx:
             for wanted in (Selection(source=mine), Selection(sources=(mine,))):
-                found = doomed.select_rows(tx, wanted, "record:")
+                found = doomed.select_rows(tx, wanted)
                 assert [(m.thread_id, m.body) for m in found.messages] == [("t", '{"by": "anna"}')]
                 assert [(chunk.owner, chunk.message_id) for chunk in found.chunks] == [
                     ("anna", "1")
@@ -51,7 +51,7 @@ class DoomedContract:
         sources = archive(database, "anna", *ids)
         archive(database, "bert", "1")
         with database.read() as tx:
-            found = doomed.select_rows(tx, Selection(sources=tuple(sources)), "record:")
+            found = doomed.select_rows(tx, Selection(sources=tuple(sources)))
             assert len(found.messages) == len(found.chunks) == MANY
             asked = []
             event.listen(tx.connection, "before_cursor_execute", lambda *sent: asked.append(sent))

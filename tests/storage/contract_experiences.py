@@ -32,6 +32,10 @@ def changes(database: Database) -> int:
         return tx.counters().changes
 
 
+def by_id(one: Experience) -> str:
+    return one.id
+
+
 class ExperienceContract:
     """Experiences of one store."""
 
@@ -49,11 +53,15 @@ class ExperienceContract:
             assert experiences.by_id(tx, ["2", "1", "0"]) == {"1": LEARNT, "2": used}
             assert experiences.by_id(tx, []) == {}
 
-    def test_those_of_all_users_are_read(self, database):
-        theirs = replace(LEARNT, id="2", user="bob")
-        put(database, LEARNT, theirs)
+    def test_those_of_some_users_are_read(self, database):
+        later, theirs = replace(LEARNT, id="2", session="t"), replace(LEARNT, id="3", user="bob")
+        put(database, LEARNT, later, theirs)
+        many = [str(number) for number in range(MANY)]
         with database.read() as tx:
-            assert sorted(experiences.every(tx), key=lambda one: one.id) == [LEARNT, theirs]
+            assert sorted(experiences.all_users(tx)) == ["ann", "bob"]
+            assert list(experiences.of_users(tx, [])) == []
+            assert sorted(experiences.of_users(tx, [*many, "ann"]), key=by_id) == [LEARNT, later]
+            assert list(experiences.of_users(tx, ["ann", "bob"], session="t")) == [later]
 
     def test_many_are_put_used_and_removed_at_once(self, database):
         many = [replace(LEARNT, id=str(n)) for n in range(MANY)]

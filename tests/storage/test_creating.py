@@ -26,7 +26,7 @@ def made(connection):
 
 @pytest.mark.parametrize("tables", [TABLES, graph_schema.metadata.sorted_tables])
 def test_tables_and_indexes_are_those_that_sqlalchemy_makes(connection, tables):
-    create_missing(connection, tables)
+    create_missing(connection, tables, ())
     other = create_engine("sqlite://")
     with other.begin() as theirs:
         tables[0].metadata.create_all(theirs)
@@ -35,24 +35,25 @@ def test_tables_and_indexes_are_those_that_sqlalchemy_makes(connection, tables):
 
 
 def test_what_is_there_stays_and_what_is_missing_comes(connection):
-    create_missing(connection, [chunks])
+    create_missing(connection, [chunks], ())
     connection.exec_driver_sql("DROP INDEX ix_chunks_commit")
     before = made(connection)
-    create_missing(connection, [chunks])
+    create_missing(connection, [chunks], {"chunks"})
+    create_missing_index(connection, chunks, "ix_chunks_commit", ())
     assert made(connection) == before
-    create_missing_index(connection, chunks, "ix_chunks_commit")
-    create_missing_index(connection, chunks, "ix_chunks_seq")
+    create_missing_index(connection, chunks, "ix_chunks_commit", {"chunks"})
+    create_missing_index(connection, chunks, "ix_chunks_seq", {"chunks"})
     names = {one["name"] for one in inspect(connection).get_indexes("chunks")}
     assert {"ix_chunks_commit", "ix_chunks_seq"} <= names
     assert len(made(connection)) == len(before) + 1
 
 
 def test_statements_are_written_once_for_all_databases_of_a_kind(connection):
-    create_missing(connection, TABLES)
+    create_missing(connection, TABLES, ())
     written = creating._written.cache_info().misses
     other = create_engine("sqlite://")
     with other.begin() as theirs:
-        create_missing(theirs, TABLES)
+        create_missing(theirs, TABLES, ())
     other.dispose()
     assert creating._written.cache_info().misses == written
 

@@ -12,7 +12,7 @@ from tests.storage.contract import NOW
 def test_a_failed_migration_leaves_nothing_behind(tmp_path):
     database = Database(f"sqlite:///{tmp_path}/s", store_id="a", now=NOW, busy_timeout_ms=0)
 
-    def half(connection):
+    def half(connection, _there):
         connection.exec_driver_sql("CREATE TABLE half (x INTEGER)")
         raise RuntimeError("power cut")
 
@@ -24,7 +24,7 @@ def test_a_failed_migration_leaves_nothing_behind(tmp_path):
         attempt()
     with database.write() as tx:
         assert not inspect(tx.connection).has_table("half")
-        assert migrate(tx.connection, 1, [*MIGRATIONS, ("m900_half", lambda _: None)]) == [
+        assert migrate(tx.connection, 1, [*MIGRATIONS, ("m900_half", lambda *_: None)]) == [
             "m900_half"
         ]
     database.close()

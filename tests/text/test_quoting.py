@@ -132,6 +132,7 @@ def test_share_of_words_leaves_some_out():
     assert shared_share("a b c d", "b x") == 0.5
     assert shared_share("knows C++", "knows C", "knows") == 0.0
     assert shared_share("-5", "5") == 0.0
+    assert shared_share("wohnt Zürich", "wohnt Köln") == 0.5
     assert shared_share("user", "user", "user") == 0.0
 
 

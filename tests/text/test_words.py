@@ -1,10 +1,12 @@
+import unicodedata
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.text import stemming, words
-from langchain_memengine.text.words import MAX_WORD_CHARS, WordSplitter
+from langchain_memengine.text.words import MAX_WORD_CHARS, WordSplitter, exact_words
 
 split = WordSplitter()
 plain = WordSplitter("none")
@@ -139,8 +141,66 @@ def test_only_stop_words_are_kept():
 
 def test_combining_marks_stay_in_the_word():
     assert plain("हिन्दी") == ["हिन्दी"]
-    assert plain("q\u0307x") == ["q\u0307x"]
-    assert plain("e\u0301t") == ["ét"]
+    assert plain("q\u0307x") == ["q\u0307x", "qx"]
+    assert plain("e\u0301t") == ["ét", "et"]
+
+
+WITH_AND_WITHOUT = [
+    ("Zürich", "Zurich"),
+    ("Zürich", "Zuerich"),
+    ("café", "cafe"),
+    ("Müller", "Muller"),
+    ("Müller", "Mueller"),
+    ("résumés", "resumes"),
+    ("São Paulo", "Sao Paulo"),
+    ("Kraków", "Krakow"),
+    ("Łódź", "Lodz"),
+    ("naïve", "naive"),
+    ("Straße", "strasse"),
+    ("ёлки", "елки"),
+    ("Αθήνα", "ΑΘΗΝΑ"),
+    ("Hà Nội", "ha noi"),
+    ("đường", "duong"),
+    ("ışık", "isik"),
+    ("DİYARBAKIR", "Diyarbakır"),
+    ("København", "Kobenhavn"),
+    ("København", "Koebenhavn"),
+    ("Århus", "Aarhus"),
+    ("Ærø", "Aero"),
+    ("smörgåsbord", "smorgasbord"),
+    ("garçons", "garcons"),
+    ("canción", "cancion"),
+    ("año", "ano"),
+    ("crème-brûlée", "cremebrulee"),
+    ("Übergrößenträger", "uebergroessentraeger"),
+    ("menü.txt", "menu.txt"),
+    ("l'écoles", "ecoles"),
+]
+
+
+@pytest.mark.parametrize("language", ["english", "auto", "german", "none"])
+@pytest.mark.parametrize(("marked", "bare"), WITH_AND_WITHOUT)
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_diacritics_may_be_left_out_of_the_query_or_of_the_text(language, marked, bare, form):
+    splitter = WordSplitter(language)
+    marked = unicodedata.normalize(form, marked)
+    assert set(splitter.query(bare)) & set(splitter(marked))
+    assert set(splitter.query(marked)) & set(splitter(bare))
+
+
+def test_a_word_stands_as_it_is_spelt_before_what_else_it_is_typed_as():
+    assert split("Zürich is naïve") == ["zürich", "zurich", "zuerich", "naïv", "naiv"]
+    assert split("café-bar.txt") == ["café-bar.txt", "cafe-bar.txt", "café", "cafe", "bar", "txt"]
+    assert WordSplitter("german")("Müller, Mueller, Muller") == ["mull"] * 3
+
+
+def test_no_stop_word_is_made_of_a_word():
+    assert WordSplitter("french")("il est sûr de Nîmes") == ["sûr", "nîm", "nim"]
+    assert WordSplitter("german")("für Müller") == ["mull"]
+
+
+def test_exact_words_are_no_others():
+    assert exact_words("The Café café cafe") == ["the", "café", "café", "cafe"]
 
 
 def test_words_of_another_script_are_stemmed_in_its_language():

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from urllib.parse import quote
 
-from langchain_memengine.faces.display.sheets import Bar, Cell, Mark, Sheet, Words
+from langchain_memengine.faces.display.sheets import Bar, Cell, Colour, Mark, Sheet, Words
 from langchain_memengine.text.printable import clean_line
 
-# Colours are those of the page, or lie half-way between light and dark, so that both will do. The
+COLOURS: Mapping[Colour, str] = {
+    "keyword": "#17808f",
+    "vector": "#a652b8",
+    "time": "#9a6a10",
+    "plain": "#4f78a4",
+}
+"""Colours of what bars stand for: seen on any page, and white words can be read on them."""
+
+_BARS = "".join(f".memengine .{name}{{background:{colour}}}" for name, colour in COLOURS.items())
+
+# Other colours are those of the page, or lie half-way between light and dark: both will do. The
 # doubled class outweighs what notebooks say about every table; that of the table keeps the theme of
 # the documentation away.
 _STYLE = (
@@ -27,8 +37,7 @@ _STYLE = (
     ".memengine .track{display:inline-block;width:3em;height:.6em;margin-right:.4em;"
     "border-radius:.3em;background:rgba(128,128,128,.25);overflow:hidden}"
     ".memengine .track i{display:block;height:100%}"
-    ".memengine .keyword{background:#1f9eb5}.memengine .vector{background:#b35fc4}"
-    ".memengine .time{background:#cf8d1d}.memengine .plain{background:#6b8fb5}"
+    f"{_BARS}"
     '.memengine .mark::before{content:"● "}.memengine .good::before{color:#2f9e44}'
     ".memengine .poor::before{color:#d97706}.memengine .bad::before{color:#e03131}"
 )

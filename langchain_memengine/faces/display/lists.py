@@ -31,7 +31,17 @@ _RECALLED_HITS = 5
 
 def jobs_sheet(jobs: Sequence[Job]) -> Sheet:
     """Return jobs without their payloads, which hold memories of any user."""
-    columns = ("num", "kind", "state", "attempts", "owner", "put", "due", "finished", "error")
+    columns = (
+        "num",
+        "kind",
+        "state",
+        "attempts",
+        "owner",
+        "put (UTC)",
+        "due (UTC)",
+        "finished (UTC)",
+        "error",
+    )
     rows: list[list[Cell]] = [
         [
             str(job.num),
@@ -51,7 +61,17 @@ def jobs_sheet(jobs: Sequence[Job]) -> Sheet:
 
 def experiences_sheet(experiences: Sequence[Experience]) -> Sheet:
     """Return experiences with how well they went and what they still weigh."""
-    columns = ("learnt", "kind", "intent", "solution", "success", "weight", "used", "tags", "user")
+    columns = (
+        "learnt (UTC)",
+        "kind",
+        "intent",
+        "solution",
+        "success",
+        "weight",
+        "used",
+        "tags",
+        "user",
+    )
     rows: list[list[Cell]] = [
         [
             f"{one.created_at:%Y-%m-%d}",
@@ -76,7 +96,7 @@ def recorded_run_sheets(run: RecordedRun) -> tuple[Sheet, ...]:
 
 def records_sheet(records: Sequence[MemoryRecord]) -> Sheet:
     """Return records with where they came from."""
-    columns = ("text", "scope", "owner", "origin", "trust", "updated", "expires", "id")
+    columns = ("text", "scope", "owner", "origin", "trust", "updated (UTC)", "expires (UTC)", "id")
     rows: list[list[Cell]] = [
         [
             Words(excerpt(one.text), one.source),
@@ -95,7 +115,7 @@ def records_sheet(records: Sequence[MemoryRecord]) -> Sheet:
 
 def revisions_sheet(revisions: Sequence[Revision]) -> Sheet:
     """Return what was done to records, before and after, with the id that ``undo`` takes."""
-    columns = ("what", "when", "before", "after", "id")
+    columns = ("what", "at (UTC)", "before", "after", "id")
     rows: list[list[Cell]] = [
         [one.kind, moment(one.at), _state(one.before), _state(one.after), one.id]
         for one in revisions
@@ -114,7 +134,11 @@ def versions_sheet(versions: Sequence[FactVersion]) -> Sheet:
         ]
         for one in versions
     ]
-    return table(counted(len(versions), "version"), ("fact", "since", "until", "replaced by"), rows)
+    return table(
+        counted(len(versions), "version"),
+        ("fact", "since (UTC)", "until (UTC)", "replaced by"),
+        rows,
+    )
 
 
 def sessions_sheet(sessions: Sequence[Session]) -> Sheet:
@@ -130,7 +154,9 @@ def sessions_sheet(sessions: Sequence[Session]) -> Sheet:
         for one in sessions
     ]
     return table(
-        counted(len(sessions), "session"), ("thread", "sources", "began", "ended", "id"), rows
+        counted(len(sessions), "session"),
+        ("thread", "sources", "began (UTC)", "ended (UTC)", "id"),
+        rows,
     )
 
 
@@ -139,12 +165,14 @@ def recalls_sheet(recalls: Sequence[SessionRecall]) -> Sheet:
     rows: list[list[Cell]] = [
         [moment(one.at), Words(one.query), str(len(one.hits)), _places(one)] for one in recalls
     ]
-    return table(counted(len(recalls), "query", "queries"), ("at", "query", "hits", "places"), rows)
+    return table(
+        counted(len(recalls), "query", "queries"), ("at (UTC)", "query", "hits", "places"), rows
+    )
 
 
 def relations_sheet(relations: Sequence[Relation]) -> Sheet:
     """Return relations, each with how sure it is and how many memories say so."""
-    columns = ("from", "relation", "to", "confidence", "since", "until", "evidence")
+    columns = ("from", "relation", "to", "confidence", "since (UTC)", "until (UTC)", "evidence")
     rows: list[list[Cell]] = [
         [
             Words(one.source.name, one.source.type),

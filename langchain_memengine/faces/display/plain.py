@@ -22,8 +22,10 @@ _WIDTH = 120
 UNWRAPPED = 10_000
 """Columns that no table needs."""
 
+BAR_CELLS = 6
+"""Columns of a bar."""
+
 _WIDE = 100  # columns that leave room for bars
-_BAR_CELLS = 6
 _WORD = 8  # columns into which words may be wrapped
 _BETWEEN = 3  # columns from one value to the next
 _STYLES = {"good": "green", "poor": "yellow", "bad": "bold red"}
@@ -54,7 +56,7 @@ def plain(sheets: Sequence[Sheet], width: int = _WIDTH) -> str:
 
 def print_sheets(console: Console, sheets: Sequence[Sheet]) -> None:
     """Print tables on a console, in its width and, if it has any, in its colours."""
-    bar_cells = _BAR_CELLS if console.width >= _WIDE else 0
+    bar_cells = BAR_CELLS if console.width >= _WIDE else 0
     for sheet in sheets:
         for line in (sheet.title, *sheet.notes, *(f"! {one}" for one in sheet.warnings)):
             for part in _wrapped(clean_line(line), console.width):
@@ -68,7 +70,7 @@ def _wrapped(line: str, width: int) -> list[str]:
     return textwrap.wrap(line, width, break_long_words=False, break_on_hyphens=False) or [""]
 
 
-def bar_of(share: float, style: str, cells: int = _BAR_CELLS) -> Text:
+def bar_of(share: float, style: str, cells: int = BAR_CELLS) -> Text:
     """Return a bar that is filled by a share; below 0 is empty, above 1 full."""
     full = round(min(max(share, 0.0), 1.0) * cells)
     return Text.assemble(("█" * full, style), ("░" * (cells - full), "dim"))

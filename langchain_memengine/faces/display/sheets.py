@@ -129,5 +129,5 @@ def place(path: str, source: str, start_line: int, end_line: int) -> str:
 
 
 def moment(at: datetime | None) -> str:
-    """Return a time to the minute, ``""`` for none."""
+    """Return a time to the minute, ``""`` for none; the name of its column says that it is UTC."""
     return "" if at is None else f"{at:%Y-%m-%d %H:%M}"

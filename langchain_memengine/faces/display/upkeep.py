@@ -40,7 +40,7 @@ def audit_sheets(report: AuditReport) -> tuple[Sheet, ...]:
         for one in report.records
     ]  # fmt: skip
     chunks = [[one.origin, one.trust, f"{one.chunks:,}"] for one in report.chunks]
-    columns = ("scope", "owner", "origin", "trust", "first", "last", "records")
+    columns = ("scope", "owner", "origin", "trust", "first (UTC)", "last (UTC)", "records")
     taken_out = f"Secrets were taken out of {counted_kinds(report.redacted)}."
     return (
         table("Records" if records else "There are no records.", columns, records),
@@ -58,7 +58,7 @@ def quarantines_sheet(quarantines: Sequence[Quarantine]) -> Sheet:
         for one in quarantines
     ]  # fmt: skip
     title = f"{counted(len(quarantines), 'source')} quarantined"
-    return table(title, ("source", "since", "by", "reason"), rows)
+    return table(title, ("source", "since (UTC)", "by", "reason"), rows)
 
 
 def jobs_report_sheets(report: JobsReport) -> tuple[Sheet, ...]:
@@ -118,7 +118,7 @@ def watch_rows(state: WatchState) -> tuple[tuple[str, str], ...]:
 
 def watch_sheets(state: WatchState) -> tuple[Sheet, ...]:
     """Return how far the index follows the files, and when it last did."""
-    last = ("last sync", moment(state.last_sync_at) or "none yet")
+    last = ("last sync (UTC)", moment(state.last_sync_at) or "none yet")
     return (Sheet("Files", ("", ""), (*watch_rows(state), last)),)
 
 

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import pairwise
 
-from langchain_memengine.faces.display.html import text
+from langchain_memengine.faces.display.html import COLOURS, text
 
-_COLOURS = (
-    "#1f9eb5",
-    "#b35fc4",
-    "#cf8d1d",
-    "#4a9a55",
-    "#c9575f",
-    "#6b8fb5",
-    "#8d7f3f",
-    "#b0709a",
+LINES = (
+    *COLOURS.values(),
+    "#3d8047",
+    "#c2505a",
+    "#7f7236",
+    "#a35e8b",
     "#5f6fc4",
-    "#808080",
+    "#757575",
 )
+"""Colours of the memories, in turn, for the same reasons as those of the bars."""
+
 _COLUMN, _ROW = 108, 26  # pixels between two rankings, and between two ranks
 _LEFT, _TOP, _RIGHT = 195, 34, 215
 _LABEL_CHARS = 28
@@ -42,7 +41,7 @@ def rank_flow(columns: Mapping[str, Ranks], labels: Mapping[str, str]) -> str:
         for at, name in enumerate(columns)
     )
     lines = "".join(
-        _line([ranks.get(key) for ranks in columns.values()], label, _COLOURS[at % len(_COLOURS)])
+        _line([ranks.get(key) for ranks in columns.values()], label, LINES[at % len(LINES)])
         for at, (key, label) in enumerate(labels.items())
     )
     return (

@@ -11,7 +11,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage
 
@@ -40,6 +40,8 @@ from langchain_memengine.conversation.sessions import MemorySessions
 from langchain_memengine.engine.restoring import Restored
 from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.faces.display import showing
+from langchain_memengine.faces.display.html import COLOURS
+from langchain_memengine.faces.display.html import html as html_of
 from langchain_memengine.faces.display.sheets import MAX_ROWS
 from langchain_memengine.graph.knowledge_graph import KnowledgeGraph
 from langchain_memengine.jobs.reports import JobsReport
@@ -65,6 +67,7 @@ from langchain_memengine.storage.record_values import (
 )
 from langchain_memengine.storage.sessions import Session, SessionRecall
 from langchain_memengine.workspace.watcher import WatchState
+from tests.contrast import NIGHT, SEEN, WHITE, contrast
 
 NOON = datetime(2026, 5, 19, 12, tzinfo=UTC)
 HARMLESS = "memory.sqlite"
@@ -204,6 +207,18 @@ def test_every_value_that_can_be_looked_at_has_a_table():
     assert all(dataclasses.is_dataclass(kind) for kind in tables)
 
 
+def test_a_column_of_times_says_that_they_are_utc():
+    named = set()
+    for value in every_value("x"):
+        for sheet in showing.sheets_of(value):
+            for row in sheet.rows:
+                names = sheet.columns if any(sheet.columns) else [row[0]] * len(row)
+                cells = zip(names, row, strict=True)
+                named |= {name for name, cell in cells if re.match(r"\d{4}-\d\d-\d\d", str(cell))}
+    assert {"at (UTC)", "put (UTC)", "last sync (UTC)", "first (UTC)"} <= named
+    assert [name for name in named if not name.endswith(" (UTC)")] == []
+
+
 def test_hits_show_place_text_score_and_bars_of_each_leg():
     result = SearchResult((a_hit(), a_hit(bm25=None, keyword_rank=None, age_days=None)), (), False,
                           {"total": 3.25})  # fmt: skip
@@ -219,6 +234,16 @@ def test_hits_show_place_text_score_and_bars_of_each_leg():
     assert '<i class="time" style="width:91%"></i></span>20 d ×0.91</td>' in page
     assert "daily/2026-05-19.md:3-4<small>Plan › Deploys</small>" in page
     assert "<a " not in page
+
+
+def test_bars_and_marks_are_seen_on_light_and_dark_pages():
+    style = html_of([]).partition("</style>")[0]
+    colours = set(re.findall(r"#[0-9a-f]{6}", style))
+    assert set(COLOURS.values()) < colours
+    assert contrast("#000000", WHITE) == 21  # as its definition says
+    for colour in colours:
+        assert contrast(colour, WHITE) >= SEEN, colour
+        assert contrast(colour, NIGHT) >= SEEN, colour
 
 
 def test_places_that_are_no_files_are_cut_to_what_fits():
@@ -400,8 +425,9 @@ EXPECTED_TAGS = {
 }  # fmt: skip
 
 
-@settings(max_examples=30)
+@settings(max_examples=10)
 @given(st.sampled_from(HOSTILE) | st.text())
+@example(" ".join(HOSTILE))
 def test_no_memory_gets_out_of_its_text(text):
     for value in every_value(text):
         page = show(value, root="memory").html
@@ -486,8 +512,8 @@ def test_one_fact_is_printed_a_line_for_each_thing_that_is_known_of_it(monkeypat
     version = FactVersion(a_record("Ann lives in a house by the sea in Rome."), NOON, "r2")
     lines = [" ".join(line.split()) for line in str(version).splitlines()]
     assert lines[0] == "1 version"
-    assert "since 2026-05-19 12:00" in lines
-    assert "until 2026-05-19 12:00" in lines
+    assert "since (UTC) 2026-05-19 12:00" in lines
+    assert "until (UTC) 2026-05-19 12:00" in lines
     assert "replaced by r2" in lines
 
 

@@ -10,7 +10,8 @@ from langchain_memengine import RANKINGS, Actor, RankingLab
 from langchain_memengine.answers import SearchResult
 from langchain_memengine.errors import MissingDependencyError
 from langchain_memengine.faces.lab.comparing import YOURS, compare, comparison_sheet
-from langchain_memengine.faces.lab.rank_flow import rank_flow
+from langchain_memengine.faces.lab.rank_flow import LINES, rank_flow
+from tests.contrast import NIGHT, READ, SEEN, WHITE, contrast
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.engines import make_engine
 
@@ -187,3 +188,13 @@ def test_the_flow_draws_a_line_for_each_chunk_and_breaks_it_where_it_is_missing(
     assert picture.count("<circle") == 5
     assert re.findall(r"<title>([^<]*)</title>", picture) == ["X &lt;b&gt;", "Y"]
     assert rank_flow({"a": {}}, {}).count("<circle") == 0
+
+
+def test_ranks_can_be_read_in_their_dots_and_lines_are_seen_on_dark_pages():
+    columns = {"a": {str(at): at + 1 for at in range(len(LINES))}}
+    picture = rank_flow(columns, {key: key for key in columns["a"]})
+    dots = re.findall(r'<circle [^>]*fill="(#\w{6})"', picture)
+    assert dots == list(LINES)
+    assert set(re.findall(r'fill="(#\w{3})">', picture)) == {"#fff"}  # the ranks in them
+    assert [one for one in dots if contrast(one, WHITE) < READ] == []
+    assert [one for one in dots if contrast(one, NIGHT) < SEEN] == []
