@@ -6,7 +6,6 @@ import threading
 from collections.abc import Callable
 
 from langchain_memengine.engine.parts import EngineParts
-from langchain_memengine.errors import ReadOnlyError
 from langchain_memengine.given import whole
 from langchain_memengine.jobs.reports import JobOutcome, JobsReport
 from langchain_memengine.jobs.worker import OnOutcome
@@ -69,8 +68,7 @@ class BackgroundWork(EngineParts):
         Raises:
             ReadOnlyError: It was opened to be read only.
         """
-        if self.read_only:  # the worker itself would try again for ever
-            raise ReadOnlyError
+        self._require_writable()  # the worker itself would try again for ever
         self._keep_schedule()
         self._worker.run_forever(stop, on_outcome=on_outcome)
 

@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from langchain_memengine.engine.derived import INDEX_DIR
 from langchain_memengine.engine.parts import EngineParts
-from langchain_memengine.errors import ConfigurationError, ReadOnlyError, StorageError
+from langchain_memengine.errors import ConfigurationError, StorageError
 from langchain_memengine.retrieval.chroma_checks import chroma_checks
 from langchain_memengine.retrieval.derived_files import remove
 from langchain_memengine.retrieval.diagnosis import DoctorReport, examine
@@ -65,8 +65,8 @@ class Maintaining(EngineParts):
         Raises:
             ReadOnlyError: Repairing, but opened with ``read_only=True``.
         """
-        if repair and self.read_only:
-            raise ReadOnlyError
+        if repair:
+            self._require_writable()
         with suppress(StorageError):  # the checks find what is wrong
             self._take_over()  # who keeps the derived files may look into them
         now = self._clock()

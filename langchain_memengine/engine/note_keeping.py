@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from datetime import date
 
 from langchain_memengine.engine.parts import EngineParts
-from langchain_memengine.errors import ReadOnlyError
 from langchain_memengine.retrieval import visibility
 from langchain_memengine.types import Fact
 from langchain_memengine.workspace.entries import Workspace
@@ -51,7 +50,6 @@ class NoteKeeping(EngineParts):
         return Workspace(self._notes, owner).list_files()
 
     def _workspace(self, owner: str) -> Workspace:
-        if self.read_only:
-            raise ReadOnlyError
+        self._require_writable()
         self._last_scan = -float("inf")  # the next search finds what is now written
         return Workspace(self._notes, owner)

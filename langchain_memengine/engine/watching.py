@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
 from langchain_memengine.engine.writing import Writing
-from langchain_memengine.errors import ConfigurationError, ReadOnlyError
+from langchain_memengine.errors import ConfigurationError
 from langchain_memengine.retrieval.sources import FolderSource
 from langchain_memengine.storage import files
 from langchain_memengine.workspace.folder_events import FolderEvents, WatchedFolder
@@ -36,8 +36,7 @@ class Watching(Writing):
             ReadOnlyError: It was opened to be read only.
         """
         config = self.config
-        if self.read_only:
-            raise ReadOnlyError
+        self._require_writable()
         folders = [
             WatchedFolder(source.root, config.include, config.exclude)
             for source in self._sources
