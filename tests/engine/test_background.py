@@ -378,12 +378,3 @@ def test_progress_counts_attempts_and_what_waits():
         outcomes = []
         engine.run_jobs(on_outcome=lambda _, outcome: outcomes.append(outcome), progress=True)
         assert outcomes == ["done"]
-
-
-def test_who_only_reads_does_no_jobs(tmp_path):
-    make_engine(tmp_path).close()
-    with (
-        make_engine(tmp_path, read_only=True) as reader,
-        pytest.raises(ConfigurationError, match="read-only engine does no jobs"),
-    ):
-        reader.work(threading.Event())
