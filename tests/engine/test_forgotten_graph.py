@@ -3,6 +3,7 @@
 import pytest
 from langchain_core.messages import HumanMessage
 
+from langchain_memengine.errors import NotFoundError, StorageFullError
 from langchain_memengine.faces.graph_nodes import graph_extraction
 from langchain_memengine.text.uris import message_uri
 from langchain_memengine.types import Actor
@@ -92,3 +93,20 @@ def test_nobody_forgets_what_others_told_it(engine):
     for what in ({"thread": "t"}, {"source": "app"}, {"source": "*"}, {"owner": "bob"}):
         engine.forget(actor=BOB, **what)
     assert known(engine) == {"alice": 2, "bob": 1}
+
+
+def test_a_graph_that_cannot_follow_costs_no_change_and_follows_with_the_next_question(
+    engine, monkeypatch, caplog
+):
+    (told,) = engine.add_texts(["Ann has a secret"])
+    engine.graph.add_triples([("Ann", "has", WORD)], evidence=told)
+
+    def full():
+        raise StorageFullError("The disk of the graph is full.")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(engine.graph, "sync", full)
+        assert engine.delete([told]) == 1
+    assert "the graph was not brought up to date: The disk of the graph is full." in caplog.text
+    with pytest.raises(NotFoundError):
+        engine.graph.neighbours("Ann")
