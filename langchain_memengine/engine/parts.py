@@ -15,6 +15,7 @@ from langchain_memengine.config import MemEngineConfig
 from langchain_memengine.engine.access_counts import AccessCounts
 from langchain_memengine.engine.derived import DerivedFiles
 from langchain_memengine.engine.graphing import graph_store
+from langchain_memengine.engine.source_folders import all_sources
 from langchain_memengine.engine.state_store import state_store
 from langchain_memengine.errors import ConfigurationError, ReadOnlyError, StorageError
 from langchain_memengine.graph.knowledge_graph import KnowledgeGraph
@@ -30,14 +31,7 @@ from langchain_memengine.retrieval.indexing import Indexer
 from langchain_memengine.retrieval.name_index import NameIndex
 from langchain_memengine.retrieval.partitions import Partitions
 from langchain_memengine.retrieval.search import Searcher
-from langchain_memengine.retrieval.sources import (
-    FolderSource,
-    NotesSource,
-    Source,
-    named_source_id,
-)
 from langchain_memengine.retrieval.traffic import Traffic
-from langchain_memengine.storage import files
 from langchain_memengine.storage.documents import TableNotes
 from langchain_memengine.storage.drawn_once import drawn_once
 from langchain_memengine.storage.job_values import Handler
@@ -46,7 +40,6 @@ from langchain_memengine.types import (
     LOCAL_ADMIN,
     Actor,
 )
-from langchain_memengine.workspace.identity import workspace_id
 from langchain_memengine.workspace.layout import Layout
 from langchain_memengine.workspace.notes import DiskNotes, Notes
 from langchain_memengine.workspace.watcher import PendingChanges, Watcher
@@ -149,7 +142,9 @@ class EngineParts:
         )
         self._traffic.follow = self._searcher.follow
         self._indexer = Indexer(self._database, self._embedding, config, self._clock, self._traffic)
-        self._sources = self._all_sources(layout)
+        self._sources = all_sources(
+            self._database, layout.root if layout else None, config, read_only=self.read_only
+        )
         self._notes: Notes = (
             DiskNotes(layout.root) if layout else TableNotes(self._database, self._clock)
         )
@@ -220,29 +215,6 @@ class EngineParts:
         except StorageError as error:
             return (f"indexes: {error}",)
         return ()
-
-    def _all_sources(self, layout: Layout | None) -> list[Source]:
-        main: Source = (
-            FolderSource(layout.root, self._workspace_id(layout.root), self.config)
-            if layout
-            else NotesSource(self._database)
-        )
-        named: list[Source] = [
-            FolderSource(folder, named_source_id(name, folder), self.config)
-            for name, folder in self.config.sources.items()
-        ]
-        return [main, *named]
-
-    def _workspace_id(self, root: Path) -> str:
-        """Return the id of the folder; one that lost its own has that which its database knows."""
-
-        def known() -> list[str]:
-            if self.config.database_url is not None:  # other folders may share it
-                return []
-            with self._database.read() as tx:
-                return files.workspaces(tx)
-
-        return workspace_id(root, known=known, read_only=self.read_only)
 
     def _save_partitions(self) -> None:
         with self._database.read() as tx:

@@ -214,13 +214,13 @@ class Worker:
                 context = JobContext(from_ms(to_ms(now)), is_lost)
                 effect = self._handlers[job.kind](job, context)
             return "done" if self._finish(job, effect) else "lost"
-        except KeyboardInterrupt:  # the process is asked to end; the job is not to blame
-            self._give_back(job)
-            raise
-        except Exception as error:  # noqa: BLE001  # a job may fail in any way; the worker goes on
+        except BaseException as error:  # a job may fail in any way; the worker goes on
+            if _ends_the_process(error):
+                self._give_back(job)
+                raise
+            if not isinstance(error, Exception):
+                error = RuntimeError(f"{type(error).__name__} was raised: {error}")
             return self._fail(job, error)
-        except BaseException as error:  # noqa: BLE001  # sys.exit() in a thread ends nothing else
-            return self._fail(job, RuntimeError(f"{type(error).__name__} was raised: {error}"))
 
     def _beat(self, job: Job) -> bool:
         with self._database.write(alone=False) as tx:
@@ -274,3 +274,13 @@ def _is_transient(error: Exception) -> bool:
     if isinstance(error, MemEngineError):
         return isinstance(error, StoreBusyError) or getattr(error, "retryable", False)
     return isinstance(error, OSError)
+
+
+def _ends_the_process(error: BaseException) -> bool:
+    """Return whether an error asks the process to end, so that the job is not to blame.
+
+    Handlers of signals raise in the main thread only; elsewhere ``sys.exit()`` ends but the thread.
+    """
+    if threading.current_thread() is threading.main_thread():
+        return isinstance(error, KeyboardInterrupt | SystemExit)
+    return isinstance(error, KeyboardInterrupt)

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -238,10 +239,12 @@ def test_a_job_that_fails_after_it_was_cancelled_stays_cancelled(database, worke
     assert get(database, num).state == "cancelled"
 
 
-def test_an_interrupt_gives_the_job_back_untried(database, worker_of):
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(0)])
+def test_a_signal_that_ends_the_process_gives_the_job_back_untried(database, worker_of, error):
+    """A handler of SIGTERM raises ``SystemExit`` in the main thread, whatever that is doing."""
     num = put(database)
-    with pytest.raises(KeyboardInterrupt):
-        worker_of(failing(KeyboardInterrupt())).run_until_idle()
+    with pytest.raises(type(error)):
+        worker_of(failing(error)).run_until_idle()
     assert (get(database, num).state, get(database, num).attempts) == ("ready", 0)
 
 
@@ -390,9 +393,10 @@ def test_a_job_that_raises_what_ends_programs_fails_like_any_other(
     dead = []
     worker = worker_of(failing(error), on_job_failed=lambda *seen: dead.append(seen))
     num = put(database, max_attempts=2)
-    assert worker.run_until_idle() == JobsReport(failed=1, left=1)
-    assert type(error).__name__ in (get(database, num).error or "")
-    clock.now += timedelta(seconds=10)
-    assert worker.run_until_idle() == JobsReport(dead=1)
+    with ThreadPoolExecutor(1) as elsewhere:
+        assert elsewhere.submit(worker.run_until_idle).result() == JobsReport(failed=1, left=1)
+        assert type(error).__name__ in (get(database, num).error or "")
+        clock.now += timedelta(seconds=10)
+        assert elsewhere.submit(worker.run_until_idle).result() == JobsReport(dead=1)
     ((job, raised),) = dead
     assert (job.num, isinstance(raised, Exception)) == (num, True)
