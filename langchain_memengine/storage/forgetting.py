@@ -59,9 +59,12 @@ def remove(
     removed["revisions"] = revisions.forget(tx, [*ids, *chunk_ids])
     supersessions.remove(tx, ids)
     hidden_chunks.forget(tx, chunk_ids)
-    unseen = [chunk for chunk in found.chunks if chunk.workspace_id not in {"", workspace_id}]
-    for chunk in unseen:
-        files.forget(tx, chunk.workspace_id, [chunk.path])
+    unseen: dict[str, set[str]] = {}
+    for chunk in found.chunks:
+        if chunk.workspace_id not in {"", workspace_id}:
+            unseen.setdefault(chunk.workspace_id, set()).add(chunk.path)
+    for folder, paths in unseen.items():
+        files.forget(tx, folder, sorted(paths))
     sources = {chunk.source for chunk in found.chunks if chunk.workspace_id != workspace_id}
     quarantines.forget(tx, [*sources, *(RECORD_PREFIX + one for one in ids)])
     removed["chunks"] = chunk_rows.replace_sources(tx, {source: [] for source in sources}, now=now)

@@ -108,8 +108,11 @@ def connect(url: URL, *, busy_timeout_ms: int, read_only: bool) -> Engine:
     @event.listens_for(engine, "connect")
     def _on_connect(connection: sqlite3.Connection, _record: object) -> None:
         connection.isolation_level = None  # the driver must not begin transactions of its own
-        pragmas = ["foreign_keys = ON", f"busy_timeout = {busy_timeout_ms}"]
-        pragmas.append(f"cache_size = -{_CACHE_KIB}")
+        pragmas = [
+            "foreign_keys = ON",
+            f"busy_timeout = {busy_timeout_ms}",
+            f"cache_size = -{_CACHE_KIB}",
+        ]
         # What is deleted is overwritten, so that forgotten words are not left in free pages.
         pragmas += (
             ["query_only = ON"] if read_only else ["synchronous = FULL", "secure_delete = ON"]
